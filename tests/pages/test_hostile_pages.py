@@ -1,17 +1,17 @@
 """Pages that nobody's site sends: the time of every page module grows with their size, and each has an outcome."""
 
-import json
 import math
 import os
 import random
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from time import process_time
 
 import pytest
 from scrapy.http import Headers, Response
 
 from tests.fixture_cases import cases
+from tests.mutations import TAG, mutated
 from webdata.crawling.cases import Case
 from webdata.crawling.engine import EngineSpider
 from webdata.crawling.warm_crawlers import known_spiders
@@ -38,20 +38,10 @@ GROWTH = 8
 """How many times the time may grow for four times the size: twice what it does, half of what squares would."""
 NOISE = 0.04
 """Seconds below which times are not compared."""
-TAG = re.compile(rb"<([a-zA-Z][\w-]*)[^<>]{0,300}>")
-
-TOKENS = (
-    b"<", b">", b'"', b"'", b"&#0;", b"&#xD800;", b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"</div>", b"<div>" * 250,
-    b"<table>" * 50, b"</script>", b"<script>", b"<!--", b"]]>", b"\\ud800", b"null", b"[]", b"{}", b"-1", b"1e999",
-    b"NaN", b"9" * 30, b'""', b"[" * 300, b'{"a":' * 300, b"javascript:alert(1)", b"http://[::1", b"http://a:99999/",
-    b"//", b"%zz", "٣".encode(), b"2026-13-45", b"0001-01-01T00:00:00Z", b" href=''", b" class=''",
-)  # fmt: skip
-"""What is inserted into pages."""
-VALUES = (
-    None, [], {}, "", 0, -1, 1e308, 10**30, True, "x" * 1000, [[]], {"a": None}, "http://[::1", "\x00", [None] * 5,
-    "١٢", "1e9", 1e-320,
-)  # fmt: skip
-"""What values of JSON are replaced with."""
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+RUNS = re.compile(r"\s*(?:javascript|vbscript|data:(?!image/))", re.IGNORECASE)
+ADDRESS = re.compile(r"link|url|image|thumbnail", re.IGNORECASE)
+"""Names of fields that hold addresses."""
 
 
 def judged(spider: EngineSpider, case: Case, body: bytes) -> float:
@@ -69,8 +59,26 @@ def judged(spider: EngineSpider, case: Case, body: bytes) -> float:
     except FetchError:
         return process_time() - began
     seconds = process_time() - began
-    validate(resource, envelope(found))
+    record = envelope(found)
+    validate(resource, record)
+    assert not (wrong := [*falsities(record)]), wrong
     return seconds
+
+
+def falsities(value, place: str = "") -> Iterator[str]:
+    """The places in a record that no page can make right: what no JSON can say, controls, addresses that run."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            yield from falsities(one, f"{place}.{name}")
+    elif isinstance(value, list):
+        for number, one in enumerate(value):
+            yield from falsities(one, f"{place}[{number}]")
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield f"{place}: {value}"
+    elif isinstance(value, str):
+        address = ADDRESS.search(place.rpartition(".")[2])
+        if CONTROL.search(value) or (address and RUNS.match(value)):
+            yield f"{place}: {value[:200]!r}"
 
 
 def result_of(parsing: Coroutine[None, None, ParsedPage]) -> ParsedPage:
@@ -150,79 +158,6 @@ def mutations(spider: type[EngineSpider], chance: random.Random, number: int, mo
         except Exception as error:
             raise AssertionError(f"mutation {index}, of {case.name}") from error
         assert seconds < most, f"mutation {index}, of {case.name}"
-
-
-def mutated(chance: random.Random, body: bytes) -> bytes:
-    if not body:
-        return chance.choice(TOKENS)
-    value = json_of(body)
-    if value is not None and chance.random() < 0.6:
-        return json.dumps(mutated_value(chance, value, chance.choice((0.002, 0.02, 0.1)))).encode()
-    for _ in range(chance.choice((1, 1, 2))):
-        body = chance.choice(BYTES)(chance, body) or b"<"
-    return body
-
-
-def json_of(body: bytes):
-    try:
-        return json.loads(body.removeprefix(b")]}'"))
-    except ValueError:
-        return None
-
-
-def mutated_value(chance: random.Random, value, share: float):
-    if chance.random() < share:
-        return chance.choice((*VALUES, [value], {"x": value}))
-    if isinstance(value, dict):
-        return {key: mutated_value(chance, one, share) for key, one in value.items() if chance.random() > share / 2}
-    return [mutated_value(chance, one, share) for one in value] if isinstance(value, list) else value
-
-
-def span(chance: random.Random, body: bytes, most: int) -> tuple[int, int]:
-    start = chance.randrange(len(body))
-    return start, min(len(body), start + chance.randrange(1, most))
-
-
-def flipped(chance: random.Random, body: bytes) -> bytes:
-    changed = bytearray(body)
-    for _ in range(chance.choice((1, 5, 50, 500))):
-        changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
-    return bytes(changed)
-
-
-def cut(chance: random.Random, body: bytes) -> bytes:
-    return body[: chance.randrange(len(body))]
-
-
-def dropped(chance: random.Random, body: bytes) -> bytes:
-    start, end = span(chance, body, chance.choice((2, 20, 500, 5000)))
-    return body[:start] + body[end:]
-
-
-def doubled(chance: random.Random, body: bytes) -> bytes:
-    start, end = span(chance, body, 20_000)
-    return body[:end] + body[start:end] * chance.choice((1, 3, 10)) + body[end:]
-
-
-def inserted(chance: random.Random, body: bytes) -> bytes:
-    for _ in range(chance.choice((1, 3, 20))):
-        at = chance.randrange(len(body))
-        body = body[:at] + chance.choice(TOKENS) + body[at:]
-    return body
-
-
-def renumbered(chance: random.Random, body: bytes) -> bytes:
-    return re.sub(rb"\d+", lambda digits: chance.choice((digits[0], digits[0], b"9" * 30, b"-1", b"0", b"")), body)
-
-
-def emptied(chance: random.Random, body: bytes) -> bytes:
-    """Some attributes, and some texts, are empty or odd."""
-    odd = (b'=""', b"", b'="http://[::1"', b'="//"', b'="javascript:x"', b'=" "')
-    body = re.sub(rb'="[^"]{0,200}"', lambda one: one[0] if chance.random() > 0.03 else chance.choice(odd), body)
-    return re.sub(rb">[^<>]{1,200}<", lambda one: one[0] if chance.random() > 0.03 else b"><", body)
-
-
-BYTES = (flipped, cut, dropped, doubled, inserted, inserted, renumbered, emptied, emptied)
 
 
 def tree_of(page: bytes):

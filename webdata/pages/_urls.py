@@ -3,6 +3,8 @@
 import re
 from urllib.parse import SplitResult, parse_qs, urljoin, urlsplit
 
+from webdata.pages._text import printable
+
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:")
 """The scheme of an absolute address (RFC 3986, 3.1), in lower case as in all records."""
 
@@ -18,9 +20,9 @@ def split(href: str) -> SplitResult | None:
 
 
 def join(base: str, href: str) -> str | None:
-    """The absolute address; None for an invalid one."""
+    """The absolute address, without control characters; None for an invalid one."""
     try:
-        address = urljoin(base, href)
+        address = urljoin(base, printable(href))
     except ValueError:
         return None
     return address if SCHEME.match(address) and split(address) else None
