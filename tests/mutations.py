@@ -5,6 +5,8 @@ import random
 import re
 from collections.abc import Sequence
 
+from hypothesis import strategies as st
+
 TAG = re.compile(rb"<([a-zA-Z][\w-]*)[^<>]{0,300}>")
 
 TOKENS = (
@@ -21,6 +23,20 @@ VALUES = (
     "data:text/html,x", "2026-02-30T25:61:61Z", "9" * 5000,
 )  # fmt: skip
 """What values of JSON are replaced with."""
+RIGHT_VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(codec="utf-8"), max_size=9) | st.sampled_from(["http://[::1", "\x00", "9" * 5000, "1e9"]),
+    lambda one: st.lists(one, max_size=3) | st.dictionaries(st.text(st.characters(codec="utf-8"), max_size=5), one),
+    max_leaves=5,
+)  # fmt: skip
+"""Values that JSON has."""
+ANY_VALUE = RIGHT_VALUE | st.sampled_from(VALUES) | st.text(max_size=9) | st.integers() | st.floats()
+"""Those, and what programs write that is none."""
+
+
+def as_json(value) -> bytes:
+    """JSON as other programs may write it, with what is none: NaN, halves of pairs."""
+    return json.dumps(value, default=str).encode()
 
 
 def mutated(chance: random.Random, body: bytes, others: Sequence[bytes] = ()) -> bytes:
@@ -171,5 +187,3 @@ BYTES = (
     flipped, cut, dropped, doubled, inserted, inserted, renumbered, emptied, emptied, nested, nested, retagged, moved,
     moved, recoded, odd_island, odd_island,
 )  # fmt: skip
-
-

@@ -4,7 +4,10 @@ import math
 import os
 import random
 import re
-from collections.abc import Callable, Coroutine, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import suppress
+from itertools import chain, product
 from time import process_time
 
 import pytest
@@ -32,6 +35,9 @@ MANY_SECONDS = 8 * MANY_MUTATIONS / 2000
 SECONDS, SECONDS_A_MB = 0.25, 0.5
 """The processor's time of a mutation, five times what a page may take: the machine of a test has other work to do."""
 
+MOST_BYTES = 1_500_000
+"""Of a saved page that is changed."""
+
 SAMPLE = 5
 SIZE = 150
 GROWTH = 8
@@ -46,6 +52,20 @@ ADDRESS = re.compile(r"link|url|image|thumbnail", re.IGNORECASE)
 
 def judged(spider: EngineSpider, case: Case, body: bytes) -> float:
     """The processor's seconds for a page instead of a case's; raises what is neither a valid record nor an outcome."""
+    began = process_time()
+    try:
+        found = read(spider, case, body)
+    except FetchError:
+        return process_time() - began
+    seconds = process_time() - began
+    record = envelope(found)
+    validate(spider.resource_of(found.query), record)
+    assert not (wrong := [*falsities(record)]), wrong
+    return seconds
+
+
+def read(spider: EngineSpider, case: Case, body: bytes) -> ParsedPage:
+    """What the engine makes of a page that comes instead of a case's."""
     resource, fields = spider.chosen(case.query)
     query = resource.query.check(fields)
     saved = case.response
@@ -53,16 +73,7 @@ def judged(spider: EngineSpider, case: Case, body: bytes) -> float:
         saved["url"], status=saved["status"], headers=Headers(saved["headers"]), body=body,
         request=spider.prepared(query),
     )  # fmt: skip
-    began = process_time()
-    try:
-        found = result_of(spider.parsed(response, query))
-    except FetchError:
-        return process_time() - began
-    seconds = process_time() - began
-    record = envelope(found)
-    validate(resource, record)
-    assert not (wrong := [*falsities(record)]), wrong
-    return seconds
+    return result_of(spider.parsed(response, query))
 
 
 def falsities(value, place: str = "") -> Iterator[str]:
@@ -142,14 +153,52 @@ def test_many_broken_pages_have_an_outcome(spider):
     mutations(spider, random.Random(SEED + 1), MANY_MUTATIONS, MANY_SECONDS)
 
 
-def mutations(spider: type[EngineSpider], chance: random.Random, number: int, most_seconds: float = math.inf) -> None:
-    """Judge so many broken pages of an engine, or fewer when their time is over."""
+@pytest.mark.timed
+@pytest.mark.slow
+@pytest.mark.captures
+@pytest.mark.parametrize("spider", SPIDERS, ids=lambda spider: spider.name)
+def test_many_broken_real_pages_have_an_outcome(spider, real_pages):
+    """The same of saved pages of the engine's site, with blocks of other sites' pages among their own."""
+    others = [page for pages in real_pages.values() for page in pages]
+    known, engine = cases(spider.name), spider()
+    own = [page for pages in real_pages.values() if is_read(engine, known, pages) for page in pages]
+    mutations(spider, random.Random(SEED + 2), MANY_MUTATIONS, MANY_SECONDS, own or others, others)
+
+
+@pytest.fixture(scope="module")
+def real_pages(all_captures):
+    """Saved pages by the folders that they are in."""
+    found = defaultdict(list)
+    for file in chain.from_iterable(folder.glob("*/*.*") for folder in all_captures):
+        if file.suffix in (".html", ".json", ".xml", ".rss") and file.stat().st_size < MOST_BYTES:
+            found[file.parent.name].append(file.read_bytes())
+    return found
+
+
+def is_read(engine: EngineSpider, known: Sequence[Case], pages: Sequence[bytes]) -> bool:
+    """Whether some of the pages have a record by the engine."""
+    of_resources = {case.query.get("resource"): case for case in known}.values()
+    for case, page in product(of_resources, pages[:: max(1, len(pages) // SAMPLE)]):
+        with suppress(FetchError):
+            return bool(read(engine, case, page))
+    return False
+
+
+def mutations(
+    spider: type[EngineSpider],
+    chance: random.Random,
+    number: int,
+    most_seconds: float = math.inf,
+    pages: Sequence[bytes] = (),
+    others: Sequence[bytes] = (),
+) -> None:
+    """Judge so many broken pages of an engine, or fewer when their time is over: of its cases, or of other pages."""
     engine, known, end = spider(), cases(spider.name), process_time() + most_seconds
     for index in range(number):
         if process_time() > end:
             break
         case = chance.choice(known)
-        body = mutated(chance, case.body)
+        body = mutated(chance, chance.choice(pages) if pages else case.body, others)
         most = SECONDS + SECONDS_A_MB * len(body) / 1e6
         try:
             seconds = judged(engine, case, body)

@@ -94,6 +94,7 @@ DAYS = (
 )  # fmt: skip
 
 _AMOUNT = rf"\d+(?:[.,'’٫٬{SPACES}]\d+)*"
+_CONTROL = re.compile(f"[{''.join(map(chr, CONTROLS))}]")
 _INVISIBLE = re.compile(f"[{''.join(map(chr, INVISIBLE))}]")
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(_AMOUNT)
@@ -141,7 +142,7 @@ class Price(NamedTuple):
 
 def printable(text: str) -> str:
     """The text without control characters."""
-    return text if text.isprintable() else text.translate(CONTROLS)
+    return text.translate(CONTROLS) if not text.isprintable() and _CONTROL.search(text) else text
 
 
 def clean(text: str | None) -> str:

@@ -17,7 +17,7 @@ from webdata.domain.errors import LayoutError, NotFoundError, UpstreamError
 from webdata.pages._elements import parsed as tree
 from webdata.pages._google import blocks
 from webdata.pages._news import ids, links
-from webdata.pages._text import clean
+from webdata.pages._text import clean, printable
 from webdata.pages.odd_items import OddItemError, readable
 from webdata.resources.news_search import FeedLink, NewsEntity, NewsEntry, NewsFeed, NewsPage, NewsQuery, SubArticle
 
@@ -102,7 +102,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()  # UTF-8 has no lone surrogates
+        return printable(value.encode("utf-8", "replace").decode())  # UTF-8 has no lone surrogates
     is_plain = value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) <= MOST_EXACT)
     return value if is_plain else str(value)
 
