@@ -31,6 +31,6 @@ def join(base: str, href: str) -> str | None:
 def query(parts: SplitResult) -> dict[str, str]:
     """The first value of each key in the query of an address; {} where it has more than 200 fields."""
     try:
-        return {key: values[0] for key, values in parse_qs(parts.query, max_num_fields=200).items()}
+        return {key: printable(values[0]) for key, values in parse_qs(parts.query, max_num_fields=200).items()}
     except ValueError:
         return {}

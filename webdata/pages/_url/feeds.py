@@ -89,7 +89,7 @@ def _html(element: etree._Element, name: str) -> str:
         else:
             text = "".join(child.itertext())
         if text.strip():
-            is_atom = child.tag.startswith(f"{{{ATOM}}}")
+            is_atom = str(child.tag).startswith(f"{{{ATOM}}}")
             if kind in ("html", "xhtml") or not (is_atom or name == "title"):
                 return text
             return escape(text if is_atom else unescape(text))
