@@ -36,9 +36,10 @@ NEWER_CAPTURES = SHARED / "captures-new"
 """Pages of the same folders, which were saved later."""
 
 
-# A machine that is busy with two processes of tests is no failure. `make test-slow` tries more examples.
+# A machine that is busy with two processes of tests is no failure. `make test-slow` and `make fuzz` try more examples.
 hypothesis.settings.register_profile("short", deadline=None, max_examples=50)
 hypothesis.settings.register_profile("long", deadline=None, max_examples=200)
+hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=int(os.environ.get("EXAMPLES", "4000")))
 hypothesis.settings.load_profile("short")
 
 

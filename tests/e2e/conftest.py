@@ -122,7 +122,7 @@ def service(folder, *arguments, limited=False, **environ):
         url = re.search(r"answers on (\S+)", banner)
         assert url, (folder / "log").read_text()
         if not limited:
-            unlimit(folder)
+            unlimit(Database(settings["WEBDATA_DATABASE"], folder))
         keys = re.search(r"live key are in (\S+), which", banner)
         yield Running(process, url[1], banner, Path(keys[1]).read_text() if keys else "")
     finally:
@@ -131,10 +131,9 @@ def service(folder, *arguments, limited=False, **environ):
         process.stdout.close()
 
 
-def unlimit(folder):
+def unlimit(database):
     """Remove the rate limit; the service reads the plan for each call."""
-    with closing(sqlite3.connect(folder / "webdata.sqlite3", timeout=30)) as database, database:
-        database.execute("UPDATE plans SET requests = 1000000, in_flight = 10000")
+    database.query("UPDATE plans SET requests = 1000000, in_flight = 10000 RETURNING 1")
 
 
 def contains(real, part):
@@ -223,7 +222,7 @@ class Database:
     def query(self, statement):
         """The rows of a statement."""
         if self.url.startswith("sqlite"):
-            with closing(sqlite3.connect(self.folder / "webdata.sqlite3", timeout=30)) as database:
+            with closing(sqlite3.connect(self.folder / "webdata.sqlite3", timeout=30)) as database, database:
                 return database.execute(statement).fetchall()
         psycopg = pytest.importorskip("psycopg")
         with psycopg.connect(self.url) as database:

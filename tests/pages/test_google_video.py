@@ -189,3 +189,12 @@ def test_an_unknown_layout_is_refused():
     """A page with neither videos nor a message is a LayoutError."""
     with pytest.raises(LayoutError, match="neither results nor a message"):
         google_video.record(results_page("<article>Throwing a bowl, 12:05</article>"), ANY)
+
+
+def test_a_featured_snippet_whose_page_is_listed_is_no_result():
+    """Its page is the result, with the metadata of its own box."""
+    snippet = f'<div class="xpdopen"><span class="hgKElc">A bowl.</span>{video()}</div>'
+    page = google_video.record(
+        results_page(snippet, video(below="<div>4:05</div>"), video("Jug", "https://a.example/")), ANY
+    )
+    assert [one["metadata"].get("duration") for one in page["results"]] == ["4:05", None]

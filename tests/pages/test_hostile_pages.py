@@ -1,17 +1,20 @@
 """Pages that nobody's site sends: the time of every page module grows with their size, and each has an outcome."""
 
-import json
 import math
 import os
 import random
 import re
-from collections.abc import Callable, Coroutine
+from collections import defaultdict
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import suppress
+from itertools import chain, product
 from time import process_time
 
 import pytest
 from scrapy.http import Headers, Response
 
 from tests.fixture_cases import cases
+from tests.mutations import TAG, mutated
 from webdata.crawling.cases import Case
 from webdata.crawling.engine import EngineSpider
 from webdata.crawling.warm_crawlers import known_spiders
@@ -26,11 +29,14 @@ SEED = 7
 
 MUTATIONS = 150
 MANY_MUTATIONS = int(os.environ.get("MUTATIONS", "2000"))
-"""Of the long form, for each engine; `make test-slow MUTATIONS=100000` is for a night."""
+"""Of the long form, for each engine; `make fuzz` tries more."""
 MANY_SECONDS = 8 * MANY_MUTATIONS / 2000
 """The processor's time after which the long form ends in any case."""
 SECONDS, SECONDS_A_MB = 0.25, 0.5
 """The processor's time of a mutation, five times what a page may take: the machine of a test has other work to do."""
+
+MOST_BYTES = 1_500_000
+"""Of a saved page that is changed."""
 
 SAMPLE = 5
 SIZE = 150
@@ -38,24 +44,28 @@ GROWTH = 8
 """How many times the time may grow for four times the size: twice what it does, half of what squares would."""
 NOISE = 0.04
 """Seconds below which times are not compared."""
-TAG = re.compile(rb"<([a-zA-Z][\w-]*)[^<>]{0,300}>")
-
-TOKENS = (
-    b"<", b">", b'"', b"'", b"&#0;", b"&#xD800;", b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"</div>", b"<div>" * 250,
-    b"<table>" * 50, b"</script>", b"<script>", b"<!--", b"]]>", b"\\ud800", b"null", b"[]", b"{}", b"-1", b"1e999",
-    b"NaN", b"9" * 30, b'""', b"[" * 300, b'{"a":' * 300, b"javascript:alert(1)", b"http://[::1", b"http://a:99999/",
-    b"//", b"%zz", "٣".encode(), b"2026-13-45", b"0001-01-01T00:00:00Z", b" href=''", b" class=''",
-)  # fmt: skip
-"""What is inserted into pages."""
-VALUES = (
-    None, [], {}, "", 0, -1, 1e308, 10**30, True, "x" * 1000, [[]], {"a": None}, "http://[::1", "\x00", [None] * 5,
-    "١٢", "1e9", 1e-320,
-)  # fmt: skip
-"""What values of JSON are replaced with."""
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+RUNS = re.compile(r"\s*(?:javascript|vbscript|data:(?!image/))", re.IGNORECASE)
+ADDRESS = re.compile(r"link|url|image|thumbnail", re.IGNORECASE)
+"""Names of fields that hold addresses."""
 
 
 def judged(spider: EngineSpider, case: Case, body: bytes) -> float:
     """The processor's seconds for a page instead of a case's; raises what is neither a valid record nor an outcome."""
+    began = process_time()
+    try:
+        found = read(spider, case, body)
+    except FetchError:
+        return process_time() - began
+    seconds = process_time() - began
+    record = envelope(found)
+    validate(spider.resource_of(found.query), record)
+    assert not (wrong := [*falsities(record)]), wrong
+    return seconds
+
+
+def read(spider: EngineSpider, case: Case, body: bytes) -> ParsedPage:
+    """What the engine makes of a page that comes instead of a case's."""
     resource, fields = spider.chosen(case.query)
     query = resource.query.check(fields)
     saved = case.response
@@ -63,14 +73,23 @@ def judged(spider: EngineSpider, case: Case, body: bytes) -> float:
         saved["url"], status=saved["status"], headers=Headers(saved["headers"]), body=body,
         request=spider.prepared(query),
     )  # fmt: skip
-    began = process_time()
-    try:
-        found = result_of(spider.parsed(response, query))
-    except FetchError:
-        return process_time() - began
-    seconds = process_time() - began
-    validate(resource, envelope(found))
-    return seconds
+    return result_of(spider.parsed(response, query))
+
+
+def falsities(value, place: str = "") -> Iterator[str]:
+    """The places in a record that no page can make right: what no JSON can say, controls, addresses that run."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            yield from falsities(one, f"{place}.{name}")
+    elif isinstance(value, list):
+        for number, one in enumerate(value):
+            yield from falsities(one, f"{place}[{number}]")
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield f"{place}: {value}"
+    elif isinstance(value, str):
+        address = ADDRESS.search(place.rpartition(".")[2])
+        if CONTROL.search(value) or (address and RUNS.match(value)):
+            yield f"{place}: {value[:200]!r}"
 
 
 def result_of(parsing: Coroutine[None, None, ParsedPage]) -> ParsedPage:
@@ -134,14 +153,52 @@ def test_many_broken_pages_have_an_outcome(spider):
     mutations(spider, random.Random(SEED + 1), MANY_MUTATIONS, MANY_SECONDS)
 
 
-def mutations(spider: type[EngineSpider], chance: random.Random, number: int, most_seconds: float = math.inf) -> None:
-    """Judge so many broken pages of an engine, or fewer when their time is over."""
+@pytest.mark.timed
+@pytest.mark.slow
+@pytest.mark.captures
+@pytest.mark.parametrize("spider", SPIDERS, ids=lambda spider: spider.name)
+def test_many_broken_real_pages_have_an_outcome(spider, real_pages):
+    """The same of saved pages of the engine's site, with blocks of other sites' pages among their own."""
+    others = [page for pages in real_pages.values() for page in pages]
+    known, engine = cases(spider.name), spider()
+    own = [page for pages in real_pages.values() if is_read(engine, known, pages) for page in pages]
+    mutations(spider, random.Random(SEED + 2), MANY_MUTATIONS, MANY_SECONDS / 4, own or others, others)
+
+
+@pytest.fixture(scope="module")
+def real_pages(all_captures):
+    """Saved pages by the folders that they are in."""
+    found = defaultdict(list)
+    for file in chain.from_iterable(folder.glob("*/*.*") for folder in all_captures):
+        if file.suffix in (".html", ".json", ".xml", ".rss") and file.stat().st_size < MOST_BYTES:
+            found[file.parent.name].append(file.read_bytes())
+    return found
+
+
+def is_read(engine: EngineSpider, known: Sequence[Case], pages: Sequence[bytes]) -> bool:
+    """Whether some of the pages have a record by the engine."""
+    of_resources = {case.query.get("resource"): case for case in known}.values()
+    for case, page in product(of_resources, pages[:: max(1, len(pages) // SAMPLE)]):
+        with suppress(FetchError):
+            return bool(read(engine, case, page))
+    return False
+
+
+def mutations(
+    spider: type[EngineSpider],
+    chance: random.Random,
+    number: int,
+    most_seconds: float = math.inf,
+    pages: Sequence[bytes] = (),
+    others: Sequence[bytes] = (),
+) -> None:
+    """Judge so many broken pages of an engine, or fewer when their time is over: of its cases, or of other pages."""
     engine, known, end = spider(), cases(spider.name), process_time() + most_seconds
     for index in range(number):
         if process_time() > end:
             break
         case = chance.choice(known)
-        body = mutated(chance, case.body)
+        body = mutated(chance, chance.choice(pages) if pages else case.body, others)
         most = SECONDS + SECONDS_A_MB * len(body) / 1e6
         try:
             seconds = judged(engine, case, body)
@@ -150,79 +207,6 @@ def mutations(spider: type[EngineSpider], chance: random.Random, number: int, mo
         except Exception as error:
             raise AssertionError(f"mutation {index}, of {case.name}") from error
         assert seconds < most, f"mutation {index}, of {case.name}"
-
-
-def mutated(chance: random.Random, body: bytes) -> bytes:
-    if not body:
-        return chance.choice(TOKENS)
-    value = json_of(body)
-    if value is not None and chance.random() < 0.6:
-        return json.dumps(mutated_value(chance, value, chance.choice((0.002, 0.02, 0.1)))).encode()
-    for _ in range(chance.choice((1, 1, 2))):
-        body = chance.choice(BYTES)(chance, body) or b"<"
-    return body
-
-
-def json_of(body: bytes):
-    try:
-        return json.loads(body.removeprefix(b")]}'"))
-    except ValueError:
-        return None
-
-
-def mutated_value(chance: random.Random, value, share: float):
-    if chance.random() < share:
-        return chance.choice((*VALUES, [value], {"x": value}))
-    if isinstance(value, dict):
-        return {key: mutated_value(chance, one, share) for key, one in value.items() if chance.random() > share / 2}
-    return [mutated_value(chance, one, share) for one in value] if isinstance(value, list) else value
-
-
-def span(chance: random.Random, body: bytes, most: int) -> tuple[int, int]:
-    start = chance.randrange(len(body))
-    return start, min(len(body), start + chance.randrange(1, most))
-
-
-def flipped(chance: random.Random, body: bytes) -> bytes:
-    changed = bytearray(body)
-    for _ in range(chance.choice((1, 5, 50, 500))):
-        changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
-    return bytes(changed)
-
-
-def cut(chance: random.Random, body: bytes) -> bytes:
-    return body[: chance.randrange(len(body))]
-
-
-def dropped(chance: random.Random, body: bytes) -> bytes:
-    start, end = span(chance, body, chance.choice((2, 20, 500, 5000)))
-    return body[:start] + body[end:]
-
-
-def doubled(chance: random.Random, body: bytes) -> bytes:
-    start, end = span(chance, body, 20_000)
-    return body[:end] + body[start:end] * chance.choice((1, 3, 10)) + body[end:]
-
-
-def inserted(chance: random.Random, body: bytes) -> bytes:
-    for _ in range(chance.choice((1, 3, 20))):
-        at = chance.randrange(len(body))
-        body = body[:at] + chance.choice(TOKENS) + body[at:]
-    return body
-
-
-def renumbered(chance: random.Random, body: bytes) -> bytes:
-    return re.sub(rb"\d+", lambda digits: chance.choice((digits[0], digits[0], b"9" * 30, b"-1", b"0", b"")), body)
-
-
-def emptied(chance: random.Random, body: bytes) -> bytes:
-    """Some attributes, and some texts, are empty or odd."""
-    odd = (b'=""', b"", b'="http://[::1"', b'="//"', b'="javascript:x"', b'=" "')
-    body = re.sub(rb'="[^"]{0,200}"', lambda one: one[0] if chance.random() > 0.03 else chance.choice(odd), body)
-    return re.sub(rb">[^<>]{1,200}<", lambda one: one[0] if chance.random() > 0.03 else b"><", body)
-
-
-BYTES = (flipped, cut, dropped, doubled, inserted, inserted, renumbered, emptied, emptied)
 
 
 def tree_of(page: bytes):

@@ -21,6 +21,7 @@ BROKEN = "\N{REPLACEMENT CHARACTER}"
         ('["x \ud83d"]', [f"x {BROKEN}"], "items:1"),
         (rb'["\\ud83d", "\ud83d\ude00"]', [r"\ud83d", "\N{GRINNING FACE}"], None),
         (b'\xef\xbb\xbf["x"]', ["x"], None),
+        (rb'{"a": ["x\u001b[2J", {"b": "\b\\b\u0085"}], "c": 5}', {"a": ["x[2J", {"b": r"\b "}], "c": 5}, None),
     ],
 )
 def test_what_is_no_text_is_mended_and_counted(body, value, told):

@@ -124,6 +124,7 @@ def test_a_duration_has_no_other_text():
 def test_cleaning_collapses_spaces_and_removes_invisible_characters():
     """Direction marks, soft hyphens and runs of spaces are removed."""
     assert _text.clean("\u200epot\u00a0\n tery\u202c ") == "pot tery"
+    assert _text.clean("\x1b[2Jpot\x00\x0ctery\x9f") == "[2Jpot tery"
 
 
 def test_folding_leaves_letters_and_digits():

@@ -13,7 +13,7 @@ from itertools import islice
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from webdata.domain.errors import LayoutError
-from webdata.pages._text import clean
+from webdata.pages._text import clean, printable
 
 UNSEEN = frozenset({
     "-comment", "script", "style", "noscript", "template", "svg", "button", "select", "textarea", "g-dialog",
@@ -219,8 +219,8 @@ def _collect(node: LexborNode, pieces: list[str], depth: int) -> None:
 
 
 def attribute(node: LexborNode | None, name: str) -> str:
-    """The value of an attribute, "" where there is none."""
-    return (node.attributes.get(name) or "") if node is not None else ""
+    """The value of an attribute without control characters, "" where there is none."""
+    return printable(node.attributes.get(name) or "") if node is not None else ""
 
 
 def texts(nodes: Iterable[LexborNode]) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import orjson
 
 from webdata.domain.errors import UpstreamError
+from webdata.pages._text import printable
 from webdata.pages.odd_items import count_odd
 
 T = TypeVar("T")
@@ -24,13 +25,34 @@ ESCAPE = re.compile(
     r"|\\."
 )
 """Each escape: a pair of surrogates, or lone ones, or any other, so that `\\ud800` after a backslash is none."""
+CONTROL = re.compile(rb"\\u00(?:[01]|7[fF]|[89])|\\[bf]|\x7f|\xc2[\x80-\x9f]")
+"""Where a text may have a control character."""
 LONGEST_CONTEXT = 200
 """Characters of a text before a broken one by which texts are told apart."""
 
 
 def loads(body: bytes | str) -> Any:
-    """The value of a body; raises UpstreamError for one that is not JSON."""
+    """The value of a body, its texts without control characters; raises UpstreamError for one that is not JSON."""
     raw = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body.removeprefix(MARK)
+    value = _value(raw)
+    if CONTROL.search(raw):
+        _clean(value)
+    return value
+
+
+def _clean(value: Any) -> None:
+    """Take the control characters out of all texts within a value."""
+    unread = [value] if isinstance(value, dict | list) else []
+    while unread:
+        around = unread.pop()
+        for key, one in around.items() if isinstance(around, dict) else enumerate(around):
+            if isinstance(one, str):
+                around[key] = printable(one)
+            elif isinstance(one, dict | list):
+                unread.append(one)
+
+
+def _value(raw: bytes) -> Any:
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError:

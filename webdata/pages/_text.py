@@ -7,7 +7,14 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-INVISIBLE = dict.fromkeys([0x00AD, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF])
+CONTROLS = {
+    code: " " if chr(code).isspace() else None
+    for code in (*range(9), 0x0B, 0x0C, *range(0x0E, 0x20), *range(0x7F, 0xA0))
+}
+"""What is there instead of the control characters, which no text has."""
+INVISIBLE = CONTROLS | dict.fromkeys(
+    [0x00AD, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF]
+)
 SPACES = " \u00a0\u202f\u2009"
 
 MULTIPLIERS = {
@@ -90,6 +97,7 @@ _AMOUNT = rf"\d+(?:[.,'’٫٬{SPACES}]\d+)*"
 _GROUPS = re.compile(rf"['’٬{SPACES}]")
 """Between the groups of a number's digits, besides dots and commas."""
 _NO_SPACES = dict.fromkeys(map(ord, SPACES))
+_CONTROL = re.compile(f"[{''.join(map(chr, CONTROLS))}]")
 _INVISIBLE = re.compile(f"[{''.join(map(chr, INVISIBLE))}]")
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(_AMOUNT)
@@ -135,10 +143,15 @@ class Price(NamedTuple):
     currency: str | None
 
 
+def printable(text: str) -> str:
+    """The text without control characters."""
+    return text.translate(CONTROLS) if not text.isprintable() and _CONTROL.search(text) else text
+
+
 def clean(text: str | None) -> str:
-    """The text on one line, with single spaces and without invisible and direction marks."""
+    """The text on one line, with single spaces and without control characters, invisible and direction marks."""
     text = text or ""
-    if not text.isascii() and _INVISIBLE.search(text):
+    if not text.isprintable() and _INVISIBLE.search(text):
         text = text.translate(INVISIBLE)
     return " ".join(text.split())
 

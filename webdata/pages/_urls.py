@@ -3,6 +3,8 @@
 import re
 from urllib.parse import SplitResult, parse_qs, urljoin, urlsplit
 
+from webdata.pages._text import printable
+
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:")
 """The scheme of an absolute address (RFC 3986, 3.1), in lower case as in all records."""
 
@@ -18,9 +20,9 @@ def split(href: str) -> SplitResult | None:
 
 
 def join(base: str, href: str) -> str | None:
-    """The absolute address; None for an invalid one."""
+    """The absolute address, without control characters; None for an invalid one."""
     try:
-        address = urljoin(base, href)
+        address = urljoin(base, printable(href))
     except ValueError:
         return None
     return address if SCHEME.match(address) and split(address) else None
@@ -29,6 +31,6 @@ def join(base: str, href: str) -> str | None:
 def query(parts: SplitResult) -> dict[str, str]:
     """The first value of each key in the query of an address; {} where it has more than 200 fields."""
     try:
-        return {key: values[0] for key, values in parse_qs(parts.query, max_num_fields=200).items()}
+        return {key: printable(values[0]) for key, values in parse_qs(parts.query, max_num_fields=200).items()}
     except ValueError:
         return {}

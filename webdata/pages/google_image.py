@@ -18,7 +18,7 @@ from webdata.pages._elements import ancestry, attribute, lines, outermost, parse
 from webdata.pages._elements import image as picture
 from webdata.pages._google import blocks, empty, tree
 from webdata.pages._google.links import outside
-from webdata.pages._text import clean
+from webdata.pages._text import clean, printable
 from webdata.pages._urls import query as parameters
 from webdata.pages._urls import split
 from webdata.resources.image_search import ImagePage, ImageQuery, ImageResult
@@ -216,8 +216,8 @@ def _image(thumbnail: Any, source: Source, original: UncheckedImage) -> ImageRes
 
 
 def _whole(pattern: re.Pattern[str], value: Any) -> str | None:
-    """The value, if it is a text that the whole pattern matches."""
-    return value if isinstance(value, str) and pattern.fullmatch(value) else None
+    """The value without control characters, if it is a text that the whole pattern matches."""
+    return printable(value) if isinstance(value, str) and pattern.fullmatch(value) else None
 
 
 def _pixels(value: Any) -> str | None:

@@ -17,7 +17,7 @@ from webdata.domain.errors import LayoutError, NotFoundError, UpstreamError
 from webdata.pages._elements import parsed as tree
 from webdata.pages._google import blocks
 from webdata.pages._news import ids, items, links
-from webdata.pages._text import clean
+from webdata.pages._text import clean, printable
 from webdata.pages.odd_items import OddItemError, readable
 from webdata.resources.news_search import FeedLink, NewsEntity, NewsEntry, NewsFeed, NewsPage, NewsQuery, SubArticle
 
@@ -93,9 +93,11 @@ def _parsed(body: bytes) -> dict[str, Any]:
         parsed = feedparser.parse(BytesIO(rest), resolve_relative_uris=False)
     except Exception as error:  # feedparser raises any exception on broken markup
         raise LayoutError("a feed that can be read") from error
-    plain = _plain({key: parsed.get(key) for key in ("feed", "entries", "bozo")})
-    others = iter(plain["entries"])
-    return {**plain, "entries": [next(others) if entry is None else entry for entry in entries] + [*others]}
+    others = iter(parsed.get("entries") or [])
+    all_entries = [next(others) if entry is None else entry for entry in entries] + [*others]
+    return cast(
+        dict[str, Any], _plain({"feed": parsed.get("feed"), "entries": all_entries, "bozo": parsed.get("bozo")})
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -105,7 +107,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()  # UTF-8 has no lone surrogates
+        return printable(value.encode("utf-8", "replace").decode())  # UTF-8 has no lone surrogates
     is_plain = value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) <= MOST_EXACT)
     return value if is_plain else str(value)
 

@@ -39,8 +39,9 @@ def record(body: bytes, query: GoogleQuery) -> WebPage:
     page = tree.page(body)
     titles = organic.titles(page) or list(_headed(page))
     parts = google_web.all_parts(page, titles)
-    for title, (_, result) in zip(titles, parts.results, strict=True):
-        _add_metadata(page, title, result)
+    by_order = {title.mark.order: title for title in titles}
+    for order, result in parts.results:  # a featured snippet is none, where its page is listed below it
+        _add_metadata(page, by_order[order], result)
     links = {title.link for title in titles}
     parts.carousels = [
         (order, one) for order, one in parts.carousels if not links.issuperset(item["link"] for item in one["items"])

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.errors import LayoutError
-from webdata.pages._elements import outermost, parsed
+from webdata.pages._elements import attribute, outermost, parsed
 from webdata.pages._linkedin.workplace import is_hybrid, is_remote
 from webdata.pages._text import clean
 from webdata.pages.blocked import Block, Page
@@ -190,7 +190,7 @@ def _matching(addresses: Iterable[str], path: re.Pattern[str]) -> str | None:
 
 def _link_by_number(card: LexborNode) -> str | None:
     """The address of the posting's page, made from its number, for a card without a link."""
-    number = NUMBER.search(_attribute(card, "data-entity-urn"))
+    number = NUMBER.search(attribute(card, "data-entity-urn"))
     return f"{SITE}/jobs/view/{number[1]}" if number else None
 
 
@@ -203,13 +203,13 @@ def _text(card: LexborNode, marks: Iterable[str]) -> str | None:
 
 def _address(node: LexborNode) -> str | None:
     """The address that an element links to, without tracking."""
-    found = ADDRESS.match(_attribute(node, "href").strip())
+    found = ADDRESS.match(attribute(node, "href").strip())
     return f"{found[1] or SITE}{found[2]}" if found else None
 
 
 def _day(card: LexborNode) -> str | None:
     time = card.css_first("time[datetime]")
-    day = DAY.match(_attribute(time, "datetime").strip()) if time else None
+    day = DAY.match(attribute(time, "datetime").strip()) if time else None
     return day.group() if day else None
 
 
@@ -217,18 +217,13 @@ def _logo(card: LexborNode) -> str | None:
     """The address of the employer's logo, not of its grey placeholder."""
     for image in card.css(LOGO):
         for name in ("data-delayed-url", "src"):
-            address = _attribute(image, name)
-            if address.startswith("https://") and address != _attribute(image, PLACEHOLDER):
+            address = attribute(image, name)
+            if address.startswith("https://") and address != attribute(image, PLACEHOLDER):
                 return address
     return None
 
 
 def _own_address(node: LexborNode) -> str:
     """The path of the address that a page gives as its own."""
-    found = ADDRESS.match(_attribute(node, "href") or _attribute(node, "content"))
+    found = ADDRESS.match(attribute(node, "href") or attribute(node, "content"))
     return found[2] if found else ""
-
-
-def _attribute(node: LexborNode, name: str) -> str:
-    value: str | None = node.attrs.get(name)
-    return value or ""

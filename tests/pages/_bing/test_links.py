@@ -25,6 +25,7 @@ def redirect(address: str) -> str:
         ("https://cn.bing.com/ck/a?!&&u=a1aHR0cHM6Ly9hLmV4YW1wbGUv", "https://a.example/"),
         ("https://www.bing.com/rebates/welcome?url=https%3a%2f%2fa.example%2f&murl=x", "https://a.example/"),
         ("https://www.bing.com/alink/link?url=https%3a%2f%2fa.example%2f", "https://a.example/"),
+        ("https://www.bing.com/alink/link?url=https%3a%2f%2fa.example%2f%1b%7f", "https://a.example/"),
         ("//a.example/x", "https://a.example/x"),
         ("https://a.example/ck/a?u=a1aHR0cHM6Ly9i", "https://a.example/ck/a?u=a1aHR0cHM6Ly9i"),
         ("https://notbing.com/ck/a?u=a1aHR0cHM6Ly9i", "https://notbing.com/ck/a?u=a1aHR0cHM6Ly9i"),

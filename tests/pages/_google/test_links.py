@@ -26,6 +26,8 @@ from webdata.pages._google.tree import page
         ("http://[", None),
         ("", None),
         (None, None),
+        ("/url?q=https://kilnlane.example/%1b[2J", "https://kilnlane.example/[2J"),
+        ("https://kiln\x7flane.example/", "https://kilnlane.example/"),
     ],
 )
 def test_redirects_of_google_are_undone(href, expected):

@@ -61,6 +61,11 @@ def test_any_text_is_plain_text(text):
     assert "<p>" not in found
 
 
+def test_plain_text_has_no_control_characters():
+    """None that a page has, and none that a reference names."""
+    assert plain_text("<p>a\x1b[2J\x00 b&#8;</p>") == "a[2J b\n"
+
+
 def test_the_largest_real_tables_are_not_too_large():
     """A table of the size of the largest real pages is parsed."""
     assert not is_too_large("<table>" + "<tr><td class='a b'>a</td><td>b</td></tr>" * 5000 + "</table>")

@@ -35,6 +35,11 @@ def test_an_atom_feed_is_a_list_of_entries():
     assert answer["config"]["content_type"] == "application/atom+xml"
 
 
+def test_a_feed_of_a_broken_namespace_is_read():
+    """Its elements have names that no element has."""
+    assert read('<feed xmlns="{a}"><entry><title>A</title></entry></feed>', "text/xml")["data"] == "# Feed\n\n- A\n"
+
+
 @pytest.mark.parametrize("content_type", ["application/pdf", "text/html", "text/plain", ""])
 def test_a_document_after_empty_lines_is_a_document(content_type):
     """A PDF is one under any type, also after line ends and without a byte that no text has."""

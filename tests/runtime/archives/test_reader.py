@@ -73,6 +73,13 @@ def test_a_record_that_cannot_be_read_is_counted(tmp_path, record, reason):
     assert left_out[reason] == 1
 
 
+def test_a_page_behind_a_broken_record_has_its_place(tmp_path):
+    """It is found there again, as a later record may refer to it."""
+    reader = ArchiveReader(written(tmp_path / "a.warc.gz", b"broken", response(b"first"), response(b"last")))
+    found = [*reader.found()]
+    assert [reader.at(one.offset).body for one in found] == [one.page.body for one in found] == [b"first", b"last"]
+
+
 def test_a_bomb_takes_little_memory(tmp_path):
     """A member of 300 MiB of zeros is passed over without being in memory."""
     packing = zlib.compressobj(9, zlib.DEFLATED, 31)

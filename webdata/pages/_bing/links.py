@@ -9,6 +9,7 @@ from base64 import urlsafe_b64decode
 from binascii import Error as NotBase64
 from urllib.parse import SplitResult
 
+from webdata.pages._text import printable
 from webdata.pages._urls import join, query, split
 
 BING = "https://www.bing.com/"
@@ -67,7 +68,7 @@ def _decoded(value: str) -> str | None:
     """The target of a redirect, from base64 or unencoded."""
     encoded = ENCODED.fullmatch(value)
     if not encoded:
-        return value if WEB.match(value) else None
+        return printable(value) if WEB.match(value) else None
     letters = encoded.group(1)
     try:
         text = urlsafe_b64decode(letters + "=" * (-len(letters) % 4)).decode()

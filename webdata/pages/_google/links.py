@@ -5,6 +5,7 @@ from urllib.parse import SplitResult, unquote_plus
 
 from selectolax.lexbor import LexborNode
 
+from webdata.pages._text import printable
 from webdata.pages._urls import join, query, split
 
 GOOGLE = "https://www.google.com/"
@@ -44,7 +45,7 @@ def target(href: str | None) -> str | None:
     Undoes `/url?q=…`, `/url?…url=…`, `/goto?url=…` and `/amp/s/…` where they contain the target, and drops the
     text fragment (https://wicg.github.io/scroll-to-text-fragment/).
     """
-    href = (href or "").strip()
+    href = printable((href or "").strip())
     if OUTSIDE.match(href):
         return href.split(HIGHLIGHT)[0]
     if OWN_PATH.match(href):
@@ -106,7 +107,7 @@ def search_terms(href: str) -> str | None:
     if not SEARCH.match(href) or VERTICAL.search(href):
         return None
     terms = TERMS.search(href)
-    return unquote_plus(terms.group(1)) if terms else None
+    return printable(unquote_plus(terms.group(1))) if terms else None
 
 
 def is_paid(link: LexborNode) -> bool:

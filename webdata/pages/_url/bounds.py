@@ -11,6 +11,7 @@ from html import unescape
 from lxml import etree
 from lxml.html import HtmlElement
 
+from webdata.pages._text import printable
 from webdata.pages._url.literal import inert
 
 LONGEST = 8_000_000
@@ -97,7 +98,7 @@ def _is_mostly_empty(table: HtmlElement) -> bool:
 def plain_text(text: str) -> str:
     """The text of a page without its tags, as Markdown without HTML, in linear time."""
     bare = _TAG.sub("\n", _INLINE.sub("", without_hidden_parts(text)))
-    return inert(_LINES.sub("\n", _BLANKS.sub(" ", unescape(bare).replace("\0", ""))).strip()) + "\n"
+    return inert(_LINES.sub("\n", _BLANKS.sub(" ", printable(unescape(bare)))).strip()) + "\n"
 
 
 def without_hidden_parts(text: str) -> str:

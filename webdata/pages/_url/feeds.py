@@ -49,7 +49,8 @@ def _page(channel: etree._Element, entries: list[etree._Element]) -> Iterator[st
 
 
 def _name(element: etree._Element) -> str:
-    return etree.QName(element).localname if isinstance(element.tag, str) else ""
+    """The name of an element without its namespace; a broken feed may have names that none has."""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def _children(element: etree._Element, *names: str) -> Iterator[etree._Element]:
@@ -88,7 +89,7 @@ def _html(element: etree._Element, name: str) -> str:
         else:
             text = "".join(child.itertext())
         if text.strip():
-            is_atom = etree.QName(child).namespace == ATOM
+            is_atom = str(child.tag).startswith(f"{{{ATOM}}}")
             if kind in ("html", "xhtml") or not (is_atom or name == "title"):
                 return text
             return escape(text if is_atom else unescape(text))

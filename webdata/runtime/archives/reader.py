@@ -174,7 +174,7 @@ class _Records:
     def _until_broken(self) -> Iterator[_Record]:
         stream = self._stream
         iterator = ArchiveIterator(self._file, arc2warc=True)
-        iterator.reader, iterator.offset = stream, self._file.tell() - stream.rem_length()
+        iterator.reader, iterator.offset = stream, self._file.tell() - stream.unread
         for record in iterator:
             stream.head = 0
             self.count += record.rec_type is not None
@@ -196,6 +196,11 @@ class _BoundedStream(DecompressingBufferedReader):  # type: ignore[misc]  # it h
         self.head = 0
         """Bytes of lines since the last record began."""
         self._is_first = True
+
+    @property
+    def unread(self) -> int:
+        """Bytes of the file that were read ahead; warcio's own count leaves out a member that has not begun."""
+        return int(self.rem_length()) + len(self.starting_data or b"")
 
     def readline(self, length: int | None = None) -> bytes:
         left = LONGEST_HEAD - self.head
