@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import batch, dashboard, deliveries, machines, pages, pairs, parse, pressure, serving, submit
+from benchmarks import batch, dashboard, deliveries, machines, pages, pairs, parse, pdf, pressure, serving, submit
 from benchmarks.serving import FULL, QUICK, Effort
 
 HERE = Path(__file__).parent
@@ -18,6 +18,10 @@ REAL = CAPTURES / "google-web" / "groqqle-2025-03-test.html"
 """The real page: a desktop result page of 2025, 671 KB."""
 FEW_PAGES = 3
 """Pages of an engine that are parsed in a quick run."""
+FEW_DOCUMENTS = 1
+"""Documents that each program prints in a quick run."""
+PDF_WORDS = 0.98
+"""The share of words below which a document has a row of its own."""
 MANY, FEW = 1_000_000, 300
 """Calls and movements behind the pages of the dashboard."""
 EVENTS, FEW_EVENTS, EVENTS_A_SECOND = 300, 5, 10.0
@@ -63,6 +67,17 @@ def _pages(effort: Effort, _real: bytes | None) -> dict[str, float]:
         shares = f"{score.recall:8.3f}{score.precision:10.3f}{score.f1:7.3f}"
         print(f"{score.name:30}{shares}{score.ms_per_mb:8.0f}{score.slowest_ms:11.0f}")
         figures[f"pages.{score.name.replace(', ', '.')}.f1"] = round(score.f1, 3)
+    return figures
+
+
+def _pdf(effort: Effort, _real: bytes | None) -> dict[str, float]:
+    found = [*pdf.printed(None if effort is FULL else FEW_DOCUMENTS)]
+    print(f"{'converter of PDFs':30}{'words':>8}{'least':>8}{'headings':>10}{'s/100 pages':>13}")
+    figures = {}
+    for score, each in pdf.measure(found) if found else ():
+        for row in [score, *(one for one in each if score.name == pdf.OURS and one.words < PDF_WORDS)]:
+            print(f"{row.name:30}{row.words:8.1%}{row.least:8.1%}{row.headings:10.0%}{row.seconds:13.2f}")
+        figures |= {f"pdf.{score.name}.words": round(score.words, 4), f"pdf.{score.name}.s": round(score.seconds, 2)}
     return figures
 
 
@@ -158,6 +173,7 @@ def _ratios(measured: Iterable[pairs.Pair]) -> dict[str, float]:
 PARTS = {
     "parse": _parse,
     "pages": _pages,
+    "pdf": _pdf,
     "serve": _serve,
     "pairs": _pairs,
     "batch": _batch,
