@@ -17,6 +17,7 @@ from benchmarks import (
     pages,
     pairs,
     parse,
+    pdf,
     peers,
     pressure,
     results,
@@ -32,6 +33,10 @@ REAL = CAPTURES / "google-web" / "groqqle-2025-03-test.html"
 """The real page: a desktop result page of 2025, 671 KB."""
 FEW_PAGES = 3
 """Pages of an engine, or of each set, that a quick run parses."""
+FEW_DOCUMENTS = 1
+"""Documents that each program prints in a quick run."""
+PDF_WORDS = 0.98
+"""The share of words below which a document has a row of its own."""
 MANY, FEW = 1_000_000, 300
 """Calls and movements behind the pages of the dashboard."""
 EVENTS, FEW_EVENTS, EVENTS_A_SECOND = 300, 5, 10.0
@@ -100,6 +105,17 @@ def _which(effort: Effort) -> tuple[bool, int | None]:
     if not peers.can_run():
         print("the programs of other projects are left out: there is no uv, which installs them")
     return peers.can_run(), None
+
+
+def _pdf(effort: Effort, _real: bytes | None) -> dict[str, float]:
+    found = [*pdf.printed(None if effort is FULL else FEW_DOCUMENTS)]
+    print(f"{'converter of PDFs':30}{'words':>8}{'least':>8}{'headings':>10}{'s/100 pages':>13}")
+    figures = {}
+    for score, each in pdf.measure(found) if found else ():
+        for row in [score, *(one for one in each if score.name == pdf.OURS and one.words < PDF_WORDS)]:
+            print(f"{row.name:30}{row.words:8.1%}{row.least:8.1%}{row.headings:10.0%}{row.seconds:13.2f}")
+        figures |= {f"pdf.{score.name}.words": round(score.words, 4), f"pdf.{score.name}.s": round(score.seconds, 2)}
+    return figures
 
 
 def _serve(effort: Effort, real: bytes | None) -> dict[str, float]:
@@ -195,6 +211,7 @@ PARTS = {
     "parse": _parse,
     "pages": _pages,
     "results": _results,
+    "pdf": _pdf,
     "serve": _serve,
     "pairs": _pairs,
     "batch": _batch,

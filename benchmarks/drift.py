@@ -2,8 +2,9 @@
 
 `python -m benchmarks.drift [SEED]` takes the captures of each engine as what its canaries may find: each canary of a
 round finds any of them. For the changes a script alters all captures of an engine in the same manner: a class or an
-attribute gets another name, a block is removed, the text of elements is emptied, a key of JSON gets another name. One
-is tried once it empties a field that at least half of the pages have, or makes pages unreadable.
+attribute gets another name, a block is removed, the text of elements is emptied, a key of JSON gets another name, a
+place of records that are lists is emptied. One is tried once it empties a field that at least half of the pages have,
+or makes pages unreadable.
 """
 
 import asyncio
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from lxml import html
 
@@ -35,7 +37,7 @@ FOLDERS = {
     "crossref_works": ("scholar", "crossref-"),
     "ebay_listings": ("ebay", ""),
     "google_image": ("google-image", ""),
-    "google_maps": ("maps", ""),
+    "google_maps": ("maps", "maps-place-"),
     "google_news": ("news", ""),
     "google_web": ("google-web", ""),
     "linkedin_jobs": ("jobs", ""),
@@ -43,18 +45,25 @@ FOLDERS = {
     "reddit": ("reddit", ""),
 }
 """The folder of an engine's captures, and how the names of its files begin."""
+QUERIES = {"google_maps": {"q": "coffee"}}
+"""The query of captures that do not show theirs: answers for one place."""
 PAGES = Path(__file__).parents[1] / "webdata" / "pages"
 CAPTURES = Path(__file__).parents[2] / "shared" / "captures"
 MOST_PAGES = 12
 CANARIES = 6
 """Of an engine, as many as are shipped for those with one resource."""
-CHANGES = 6
+CHANGES = 8
 """Of an engine that are tried, where so many names that its parser reads are found."""
 NULL_ROUNDS = 1000
 BEGUN = datetime(2026, 1, 1, tzinfo=UTC)
 CLASS = re.compile(rb'\bclass="([^"]{1,300})"')
 ATTRIBUTE = re.compile(rb'\b(data-[a-z-]{2,30}|id|itemprop|aria-label|href|src|title|alt)="')
 KEY = re.compile(rb'"([a-z_]{2,30})"\s{0,2}:')
+NUMBERED = re.compile(rb'"(\d{2,6})"\s{0,2}:')
+BEFORE_LISTS = b")]}'"
+"""What stands before the lists of some answers."""
+LONG_LIST = 100
+"""From which length a list is a record, each place of which is a field."""
 TAG = re.compile(rb"<(?:\w+:)?([a-z]\w{2,20})[ >]")
 
 Change = Callable[[bytes], bytes]
@@ -101,8 +110,9 @@ def page_of(spider: type[EngineSpider], body: bytes) -> Measured | None:
     """What a page holds; None for one that cannot be read at all, since its query is unknown."""
     engine = spider()
     try:
-        resource, _ = query_of(engine, body, {})
-        verdict = asyncio.run(judge(engine, SavedPage(body), {}))
+        given = QUERIES.get(spider.name, {})
+        resource, _ = query_of(engine, body, given)
+        verdict = asyncio.run(judge(engine, SavedPage(body), given))
     except (QueryError, RecordError, NotImplementedError):
         return None
     return measured(f"{spider.name} {resource.name}", resource, verdict["outcome"], verdict["record"], body)
@@ -150,10 +160,14 @@ def trials(pool: Pool, most: int, dice: random.Random) -> Iterator[Trial]:
     candidates = list(_candidates(pool))
     dice.shuffle(candidates)
     kinds, emptied_before = Counter[str](), set[str]()
+    place = max(range(len(pool.pages)), key=lambda index: _filled(pool.pages[index]))
     for kind, name, change in candidates:
         if kinds.total() == most:
             return
         if kinds[kind] > most / 3:
+            continue
+        probe = page_of(pool.spider, change(pool.bodies[place]))  # most changes take nothing from any page
+        if probe and _filled(probe) >= _filled(pool.pages[place]):
             continue
         pages = [page for body in pool.bodies if (page := page_of(pool.spider, change(body)))]
         emptied, share = _emptied(pool.pages, pages)
@@ -161,6 +175,10 @@ def trials(pool: Pool, most: int, dice: random.Random) -> Iterator[Trial]:
             kinds[kind] += 1
             emptied_before.add(emptied)
             yield Trial(pool.spider.name, kind, name, emptied, share, noticed(pool.pages, pages, dice))
+
+
+def _filled(page: Measured) -> int:
+    return sum(filled > 0 for filled, _ in page.fields.values())
 
 
 def _emptied(before: Sequence[Measured], after: Sequence[Measured]) -> tuple[str | None, float]:
@@ -203,6 +221,10 @@ def _all_candidates(bodies: Sequence[bytes]) -> Iterator[tuple[str, str, Change]
         yield "attribute moved", name.decode("latin-1"), partial(_rename, rb'(\s)%s(?==")', name)
     for name in _common(bodies, lambda body: set(KEY.findall(body)) if body[:1] in b"{[" else set()):
         yield "key renamed", name.decode("latin-1"), partial(_rename, rb'(")%s(?="\s*:)', name)
+    for name in _common(bodies, lambda body: set(NUMBERED.findall(body))):
+        yield "key renamed", name.decode("latin-1"), partial(_rename, rb'(")%s(?="\s*:)', name)
+    for place in _common(bodies, _filled_places):
+        yield "place emptied", place.decode("ascii"), partial(_without_place, int(place))
     for name in _common(bodies, lambda body: set(TAG.findall(body)) if body[:5] == b"<?xml" else set()):
         yield "element renamed", name.decode("latin-1"), partial(_rename, rb"(</?(?:\w+:)?)%s(?=[ />])", name)
 
@@ -221,6 +243,32 @@ def _alter(alter: Callable[[html.HtmlElement], None], name: str, body: bytes) ->
     for element in tree.find_class(name):
         alter(element)
     return html.tostring(tree)
+
+
+def _filled_places(body: bytes) -> set[bytes]:
+    """The indices at which long lists have a value."""
+    return {b"%d" % index for one in _long_lists(_tree(body)) for index, value in enumerate(one) if value is not None}
+
+
+def _without_place(index: int, body: bytes) -> bytes:
+    tree = _tree(body)
+    for one in _long_lists(tree):
+        if index < len(one):
+            one[index] = None
+    return json.dumps(tree).encode()
+
+
+def _tree(body: bytes) -> Any:
+    text = body.removeprefix(BEFORE_LISTS).lstrip()
+    return json.loads(text) if text.startswith(b"[") else None
+
+
+def _long_lists(tree: Any) -> Iterator[list[Any]]:
+    if isinstance(tree, list):
+        if len(tree) > LONG_LIST:
+            yield tree
+        for one in tree:
+            yield from _long_lists(one)
 
 
 def _drop(element: html.HtmlElement) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -57,6 +58,13 @@ def test_markdown_is_scored(printed):
     """Both contents of pages have a row, where there are pages with their texts."""
     there = (ROOT.parent / "shared" / "pages").is_dir()
     assert re.findall(r"^webdata, (page|main) +[01]", printed, re.MULTILINE) == (["page", "main"] if there else [])
+
+
+def test_composed_documents_are_read(printed):
+    """The document that each program has printed has nearly all its words; what is not installed is named."""
+    there = [name for name in ("chromium", "soffice", "xelatex") if shutil.which(name)]
+    assert [name for name in there if f"the documents by {name} are left out" in printed] == []
+    assert bool(re.search(r"^webdata +(9[89]\.\d|100\.0)% .*%", printed, re.MULTILINE)) == bool(there)
 
 
 def test_every_page_module_is_timed(printed):

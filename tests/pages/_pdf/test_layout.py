@@ -75,3 +75,14 @@ def test_turned_text_comes_last(shown):
     assert shown(edge + lines(50, 100, ["The first line of the page", "and the second one."])).endswith(
         "along the edge"
     )
+
+
+def test_text_beside_the_gap_of_a_table_does_not_hide_its_columns(shown):
+    """Lines above and below a table that lie over some of its columns are no part of it; its rows are read as rows."""
+    above = text(50, 88, "A heading that lies over two of the columns")
+    places = ((50, "a"), (200, "b"), (400, "c"))
+    rows = [text(left, 108 + 14 * row, f"{name}{row}") for row in range(5) for left, name in places]
+    below = text(50, 186, "The text goes on below two of the columns")
+    wanted = [f"| a{row} | b{row} | c{row} |" for row in range(5)]
+    table = "\n".join([wanted[0], "| --- | --- | --- |", *wanted[1:]])
+    assert table in shown(above + b"".join(rows) + below)

@@ -1,12 +1,12 @@
 """A PDF as Markdown or text, a page after the other."""
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from pypdfium2 import PdfDocument, PdfiumError
+from pypdfium2 import PdfDocument, PdfiumError, PdfPage
 from pypdfium2.raw import FPDF_ERR_PASSWORD, FPDF_ERR_SECURITY
 
 from webdata.domain.errors import UnsupportedContentError
@@ -28,6 +28,8 @@ MARGIN = 0.12
 REPEATED = 0.4
 """The share of pages that have such a line: some are on left pages only."""
 FEWEST_PAGES = 3
+OPEN_PAGES = 3
+"""Pages that stay open while the next one is read: the fonts that it shares with them are not read again."""
 LONGEST_FACT = 1_000
 """Characters of what a document says of itself."""
 
@@ -109,10 +111,13 @@ def _range(asked: PageRange | None, count: int) -> PageRange:
 def _read(document: PdfDocument, first: int, last: int) -> Iterator[_ReadPage]:
     """The pages, until there are too many letters on them."""
     letters = 0
+    opened = deque[PdfPage]()
     for number in range(first, last + 1):
+        if len(opened) > OPEN_PAGES:
+            opened.popleft().close()
         try:
-            with closing(document[number - 1]) as page:
-                found = sheet(page)
+            opened.append(document[number - 1])
+            found = sheet(opened[-1])
         except PdfiumError:
             yield _ReadPage(number, PdfSheet(1.0, 1.0, [], [], []), [], [], from_right=False, is_broken=True)
             continue

@@ -10,7 +10,7 @@ import unicodedata
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise, takewhile
+from itertools import pairwise, product, takewhile
 from statistics import median
 
 from webdata.pages._pdf.words import PdfRule, PdfSheet, PdfWord
@@ -34,6 +34,8 @@ DEEPEST = 30
 FILLED = 0.75
 FILLED_OF_TWO = 0.55
 """The share of their columns, also if there are two, that most cells fill at most; lines of text fill nearly all."""
+MOST_WIDE_ROWS = 4
+"""Rows of text above or below a table that may be beside the same gap as its cells."""
 ALIGNED = 0.8
 """The share of the rows of a table whose cells are on one line."""
 BULLETS = "•‣◦▪▫●○■□◆➢➤✓❖–—-*·∙⁃\uf0b7\uf0a7"
@@ -316,6 +318,7 @@ def aligned_table(band: list[PdfPiece], from_right: bool) -> PdfPiece | None:
     """The table that some pieces are; None for columns of text."""
     if any(piece.cells is not None for piece in band):
         return None
+    band = _without_wide_ends(band)
     extents = _extents(band)
     if len(extents) < 2:
         return None
@@ -325,6 +328,16 @@ def aligned_table(band: list[PdfPiece], from_right: bool) -> PdfPiece | None:
         if len(kept) >= COLUMN_LINES and len(whole) >= 0.6 * len(kept) and _are_cells(kept, extents):
             return _table(kept, extents, from_right)
     return None
+
+
+def _without_wide_ends(band: list[PdfPiece]) -> list[PdfPiece]:
+    """The pieces without the rows above and below a table that lie over several of its columns, such as a heading."""
+    found, best, number = rows(band), band, len(_extents(band))
+    for begin, end in product(range(MOST_WIDE_ROWS + 1), repeat=2):
+        inner = [piece for row in found[begin : len(found) - end] for piece in row]
+        if len(found) - begin - end >= COLUMN_LINES and len(_extents(inner)) > number:
+            best, number = inner, len(_extents(inner))
+    return best
 
 
 def _table(found: list[list[PdfPiece]], extents: list[tuple[float, float]], from_right: bool) -> PdfPiece:

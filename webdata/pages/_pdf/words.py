@@ -272,10 +272,7 @@ def _shapes(page: PdfPage, frame: _Frame) -> tuple[list[PdfRule], list[PdfRule]]
     dots: list[PdfRule] = []
     edges = [ctypes.c_float(0) for _ in range(4)]
     fill, stroke = ctypes.c_int(0), ctypes.c_int(0)
-    count = min(pdfium.FPDFPage_CountObjects(page.raw), MOST_OBJECTS)
-    types = map(pdfium.FPDFPageObj_GetType, map(pdfium.FPDFPage_GetObject, repeat(page.raw), range(count)))
-    for index in [index for index, found in enumerate(types) if found == pdfium.FPDF_PAGEOBJ_PATH]:
-        path = pdfium.FPDFPage_GetObject(page.raw, index)
+    for path in _paths(page):
         count = pdfium.FPDFPath_CountSegments(path)
         if not 2 <= count <= MOST_SEGMENTS or not pdfium.FPDFPath_GetDrawMode(path, fill, stroke):
             continue
@@ -290,6 +287,19 @@ def _shapes(page: PdfPage, frame: _Frame) -> tuple[list[PdfRule], list[PdfRule]]
             elif 1 <= long <= LONG and short > DOT * long:
                 dots.append(shape)
     return rules, dots
+
+
+_object_at = ctypes.cast(pdfium.FPDFPage_GetObject, ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int))
+_type_of = ctypes.cast(pdfium.FPDFPageObj_GetType, ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p))
+
+
+def _paths(page: PdfPage) -> list[pdfium.FPDF_PAGEOBJECT]:
+    """The paths among the objects of a page; addresses are numbers, since making pointers takes longer than PDFium."""
+    address = ctypes.cast(page.raw, ctypes.c_void_p).value
+    count = min(pdfium.FPDFPage_CountObjects(page.raw), MOST_OBJECTS)
+    types = map(_type_of, map(_object_at, repeat(address), range(count)))
+    indices = [index for index, found in enumerate(types) if found == pdfium.FPDF_PAGEOBJ_PATH]
+    return [pdfium.FPDFPage_GetObject(page.raw, index) for index in indices]
 
 
 def _segments(path: pdfium.FPDF_PAGEOBJECT, count: int, frame: _Frame) -> Iterator[PdfRule]:
