@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks import batch, dashboard, deliveries, machines, pages, pairs, parse, pressure, serving, submit
 from benchmarks.serving import FULL, QUICK, Effort
+from benchmarks.upstream import small_page
 
 HERE = Path(__file__).parent
 CAPTURES = HERE.parents[1] / "shared" / "captures"
@@ -167,23 +168,6 @@ PARTS = {
     "webhooks": _webhooks,
     "pressure": _pressure,
 }
-
-
-def small_page() -> bytes:
-    """A composed result page of 4 KB in the current desktop layout."""
-    result = (
-        '<div class="MjjYud"><div class="tF2Cxc" data-snc="{n}"><div class="yuRUbf" data-snhf="0"><a href="'
-        'https://shop{n}.example/coffee"><h3 class="LC20lb">Coffee shop number {n}</h3><cite>https://shop{n}.example'
-        '</cite></a></div><div class="VwiC3b" data-sncf="1"><span>Shop {n} roasts, grinds and brews.{pad}</span></div>'
-        "</div></div>"
-    )
-    pad = " Open every day of the week." * 4
-    results = "".join(result.format(n=n, pad=pad) for n in range(1, 9))
-    return (
-        "<!doctype html><html lang=en><head><title>coffee - Google Search</title></head><body>"
-        '<form role="search" action="/search"><textarea name="q">coffee</textarea></form>'
-        f'<div id="search"><div id="rso">{results}</div></div><div id="botstuff"></div></body></html>'
-    ).encode()
 
 
 if __name__ == "__main__":
