@@ -143,9 +143,9 @@ def service(
         yield Server(Target(port, "/v1/search?q=coffee", secret, tls), process, database)
 
 
-async def rich_key(stores: SqlStores) -> str:
-    """A live key that pays for each call, with limits and credits that no load exhausts."""
-    key, secret = new_key("benchmark", test=False)
+async def rich_key(stores: SqlStores, *, test: bool = False) -> str:
+    """A key that pays for each call, with limits and credits that no load exhausts."""
+    key, secret = new_key("benchmark", test=test)
     await stores.keys.add(key)
     await stores.accounts.put_plan(replace(DEFAULT_PLAN, requests=PLENTY, in_flight=PLENTY))
     await stores.ledger.credit(DEFAULT_ACCOUNT, PLENTY)
