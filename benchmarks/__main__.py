@@ -9,7 +9,20 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import batch, dashboard, deliveries, machines, pages, pairs, parse, pressure, serving, submit
+from benchmarks import (
+    batch,
+    dashboard,
+    deliveries,
+    endurance,
+    machines,
+    pages,
+    pairs,
+    parse,
+    pressure,
+    serving,
+    start,
+    submit,
+)
 from benchmarks.serving import FULL, QUICK, Effort
 from benchmarks.upstream import small_page
 
@@ -29,13 +42,14 @@ WORKERS, SLOTS = 4, 20
 """Of a batch across machines: processes, and chunks of ten queries at once that all of them run together."""
 SUBMIT_TIMES = 200
 FEW_PAGES = 10
+ENDURANCE_CALLS, FEW_CALLS = 200_000, 100
 MACHINES_TIMES = 50
 """How many times as many queries these have as a batch of `scrapy crawl`, which fetches pages."""
 
 
 def main(arguments: list[str]) -> None:
     """Run the named parts, or all."""
-    parts = [part for part in arguments if part != "--quick"] or list(PARTS)
+    parts = [part for part in arguments if part != "--quick"] or [part for part in PARTS if part not in LONG_PARTS]
     effort = FULL if parts == arguments or not arguments else QUICK
     real = REAL.read_bytes() if REAL.exists() else None
     figures: dict[str, float] = {}
@@ -156,6 +170,24 @@ def _ratios(measured: Iterable[pairs.Pair]) -> dict[str, float]:
     return figures
 
 
+def _start(effort: Effort, _real: bytes | None) -> dict[str, float]:
+    found = start.measure(effort.runs)
+    figures = {
+        "start.s": found.seconds,
+        "start.processor_s": found.processor_seconds,
+        "start.idle_mb": found.idle_mb,
+        "start.used_mb": found.used_mb,
+    }
+    print("   ".join(f"{name} {value:.2f}" for name, value in figures.items()))
+    return {name: round(value, 2) for name, value in figures.items()}
+
+
+def _endurance(effort: Effort, _real: bytes | None) -> dict[str, float]:
+    samples = endurance.measure(ENDURANCE_CALLS if effort is FULL else FEW_CALLS, endurance.RATE)
+    print(endurance.table(samples))
+    return {"endurance.pss_mb": samples[-1].pss_mb, "endurance.p99_ms": samples[-1].p99_ms}
+
+
 PARTS = {
     "parse": _parse,
     "pages": _pages,
@@ -167,7 +199,11 @@ PARTS = {
     "dashboard": _dashboard,
     "webhooks": _webhooks,
     "pressure": _pressure,
+    "start": _start,
+    "endurance": _endurance,
 }
+LONG_PARTS = ("endurance",)
+"""Those that run only when they are named."""
 
 
 if __name__ == "__main__":

@@ -27,6 +27,8 @@ from benchmarks.serving import rich_key, service, upstream
 from benchmarks.upstream import small_page
 from webdata.stores.sql_stores import SqlStores
 
+RATE = 100.0
+"""Calls a second."""
 KEYS = 5
 HOT_QUERIES = 200
 """Those that are asked again and again."""
@@ -79,19 +81,18 @@ def main() -> None:
     """Print the run in tenths."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=200_000)
-    parser.add_argument("--rate", type=float, default=100.0, help="calls a second")
+    parser.add_argument("--rate", type=float, default=RATE, help="calls a second")
     parser.add_argument("--samples", type=Path, help="a file that gets a line of JSON every ten seconds")
     arguments = parser.parse_args()
 
     def store(sample: Sample) -> None:
-        if arguments.samples:
-            with arguments.samples.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(sample)) + "\n")
+        with arguments.samples.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(sample)) + "\n")
 
-    print(table(measure(arguments.calls, arguments.rate, store)))
+    print(table(measure(arguments.calls, arguments.rate, store if arguments.samples else None)))
 
 
-def measure(calls: int, rate: float, store: Callable[[Sample], None]) -> list[Sample]:
+def measure(calls: int, rate: float, store: Callable[[Sample], None] | None = None) -> list[Sample]:
     """So many calls to a new service, at so many a second; `store` gets each sample at once."""
     with upstream(small_page()) as (url, folder):
         data = folder / "data"
@@ -109,7 +110,12 @@ class Run:
     """The calls of a run, and what was seen of the service meanwhile."""
 
     def __init__(
-        self, targets: Sequence[Target], test_key: str, pid: int, data: Path, store: Callable[[Sample], None]
+        self,
+        targets: Sequence[Target],
+        test_key: str,
+        pid: int,
+        data: Path,
+        store: Callable[[Sample], None] | None,
     ) -> None:
         self.samples: list[Sample] = []
         self._targets = targets
@@ -212,7 +218,8 @@ class Run:
             dict(interval.unexpected),
         )
         self.samples.append(sample)
-        self._store(sample)
+        if self._store:
+            self._store(sample)
 
 
 def _asked(kind: str, number: int, random: Random) -> str:

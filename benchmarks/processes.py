@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,14 +27,18 @@ class Usage(NamedTuple):
 def usage(pid: int) -> Usage:
     """What a process and its descendants take."""
     pids = [pid, *descendants(pid)]
-    memory = [_read(one, "smaps_rollup") for one in pids]
     return Usage(
-        sum(_kilobytes(RESIDENT, text) for text in memory) / 1024,
-        sum(_kilobytes(PROPORTIONAL, text) for text in memory) / 1024,
+        sum(_kilobytes(RESIDENT, _read(one, "smaps_rollup")) for one in pids) / 1024,
+        proportional_mb(pids),
         sum(_entries(one, "fd") for one in pids),
         sum(_entries(one, "task") for one in pids),
         sum(map(processor_seconds, pids)),
     )
+
+
+def proportional_mb(pids: Iterable[int]) -> float:
+    """The proportional set size of processes."""
+    return sum(_kilobytes(PROPORTIONAL, _read(pid, "smaps_rollup")) for pid in pids) / 1024
 
 
 def descendants(pid: int) -> list[int]:
