@@ -13,6 +13,7 @@ from benchmarks import (
     batch,
     dashboard,
     deliveries,
+    endurance,
     machines,
     pages,
     pairs,
@@ -22,9 +23,11 @@ from benchmarks import (
     pressure,
     results,
     serving,
+    start,
     submit,
 )
 from benchmarks.serving import FULL, QUICK, Effort
+from benchmarks.upstream import small_page
 
 HERE = Path(__file__).parent
 CAPTURES = HERE.parents[1] / "shared" / "captures"
@@ -46,13 +49,14 @@ PAIRS_ROUNDS, PAIRS_SECONDS = 5, 2.0
 WORKERS, SLOTS = 4, 20
 """Of a batch across machines: processes, and chunks of ten queries at once that all of them run together."""
 SUBMIT_TIMES = 200
+ENDURANCE_CALLS, FEW_CALLS = 200_000, 100
 MACHINES_TIMES = 50
 """How many times as many queries these have as a batch of `scrapy crawl`, which fetches pages."""
 
 
 def main(arguments: list[str]) -> None:
     """Run the named parts, or all."""
-    parts = [part for part in arguments if part != "--quick"] or list(PARTS)
+    parts = [part for part in arguments if part != "--quick"] or [part for part in PARTS if part not in LONG_PARTS]
     effort = FULL if parts == arguments or not arguments else QUICK
     real = REAL.read_bytes() if REAL.exists() else None
     figures: dict[str, float] = {}
@@ -207,6 +211,24 @@ def _ratios(measured: Iterable[pairs.Pair]) -> dict[str, float]:
     return figures
 
 
+def _start(effort: Effort, _real: bytes | None) -> dict[str, float]:
+    found = start.measure(effort.runs)
+    figures = {
+        "start.s": found.seconds,
+        "start.processor_s": found.processor_seconds,
+        "start.idle_mb": found.idle_mb,
+        "start.used_mb": found.used_mb,
+    }
+    print("   ".join(f"{name} {value:.2f}" for name, value in figures.items()))
+    return {name: round(value, 2) for name, value in figures.items()}
+
+
+def _endurance(effort: Effort, _real: bytes | None) -> dict[str, float]:
+    samples = endurance.measure(ENDURANCE_CALLS if effort is FULL else FEW_CALLS, endurance.RATE)
+    print(endurance.table(samples))
+    return {"endurance.pss_mb": samples[-1].pss_mb, "endurance.p99_ms": samples[-1].p99_ms}
+
+
 PARTS = {
     "parse": _parse,
     "pages": _pages,
@@ -220,24 +242,11 @@ PARTS = {
     "dashboard": _dashboard,
     "webhooks": _webhooks,
     "pressure": _pressure,
+    "start": _start,
+    "endurance": _endurance,
 }
-
-
-def small_page() -> bytes:
-    """A composed result page of 4 KB in the current desktop layout."""
-    result = (
-        '<div class="MjjYud"><div class="tF2Cxc" data-snc="{n}"><div class="yuRUbf" data-snhf="0"><a href="'
-        'https://shop{n}.example/coffee"><h3 class="LC20lb">Coffee shop number {n}</h3><cite>https://shop{n}.example'
-        '</cite></a></div><div class="VwiC3b" data-sncf="1"><span>Shop {n} roasts, grinds and brews.{pad}</span></div>'
-        "</div></div>"
-    )
-    pad = " Open every day of the week." * 4
-    results = "".join(result.format(n=n, pad=pad) for n in range(1, 9))
-    return (
-        "<!doctype html><html lang=en><head><title>coffee - Google Search</title></head><body>"
-        '<form role="search" action="/search"><textarea name="q">coffee</textarea></form>'
-        f'<div id="search"><div id="rso">{results}</div></div><div id="botstuff"></div></body></html>'
-    ).encode()
+LONG_PARTS = ("endurance",)
+"""Those that run only when they are named."""
 
 
 if __name__ == "__main__":

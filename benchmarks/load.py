@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from statistics import quantiles
 from time import perf_counter
 
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
 
 @dataclass(frozen=True)
 class Load:
@@ -41,9 +43,9 @@ def run(target: Target, requests: int, connections: int) -> Load:
 
 async def _run(target: Target, requests: int, connections: int) -> Load:
     left = iter(range(requests))
-    opened = await asyncio.gather(*(_connected(target) for _ in range(connections)))
+    opened = await asyncio.gather(*(connected(target) for _ in range(connections)))
     begun = perf_counter()
-    took = await asyncio.gather(*(_send_requests(target.head(), *streams, left) for streams in opened))
+    took = await asyncio.gather(*(_send_requests(target, *streams, left) for streams in opened))
     seconds = perf_counter() - begun
     for _, writer in opened:
         writer.transport.abort()
@@ -52,7 +54,8 @@ async def _run(target: Target, requests: int, connections: int) -> Load:
     return Load(len(times) / seconds, cuts[9] * 1000, cuts[18] * 1000)
 
 
-async def _connected(target: Target) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def connected(target: Target) -> Streams:
+    """A new connection to a target."""
     return await asyncio.open_connection(
         "127.0.0.1", target.port, limit=2**24, ssl=_unverified() if target.tls else None
     )
@@ -67,22 +70,23 @@ def _unverified() -> ssl.SSLContext:
 
 
 async def _send_requests(
-    head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, left: Iterator[int]
+    target: Target, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, left: Iterator[int]
 ) -> list[float]:
-    took = []
+    head, took = target.head(), []
     for _ in left:  # shared by all connections
         begun = perf_counter()
         writer.write(head)
-        await _answer(reader)
+        status = await read_answer(reader)
+        if status != 200:
+            raise RuntimeError(f"{target.path} was answered {status}")
         took.append(perf_counter() - begun)
     return took
 
 
-async def _answer(reader: asyncio.StreamReader) -> None:
+async def read_answer(reader: asyncio.StreamReader) -> int:
+    """Read one answer to its end; returns its status."""
     head = await reader.readuntil(b"\r\n\r\n")
     fields = head.lower()
-    if not fields.startswith(b"http/1.1 200"):
-        raise RuntimeError(head.decode("latin-1").splitlines()[0])
     if b"transfer-encoding: chunked" in fields:
         while size := int((await reader.readline()).strip(), 16):
             await reader.readexactly(size + 2)
@@ -90,3 +94,4 @@ async def _answer(reader: asyncio.StreamReader) -> None:
     else:
         length = int(fields.partition(b"content-length:")[2].partition(b"\r")[0])
         await reader.readexactly(length)
+    return int(head.split(None, 2)[1])

@@ -10,7 +10,7 @@ import http.client
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import quantiles
@@ -18,6 +18,7 @@ from threading import Thread
 from time import perf_counter, sleep
 
 from benchmarks import hostile, serving
+from benchmarks.processes import usage
 from benchmarks.serving import Server
 from webdata.accounts.access.api_keys import new_key
 from webdata.stores.sql_stores import SqlStores
@@ -156,7 +157,7 @@ def _row(attack: str, attacked: Service, control: Service, seconds: float) -> Ro
 
     def watch() -> None:
         while perf_counter() < end:
-            memory.append(_memory_mb(attacked.server.process.pid))
+            memory.append(usage(attacked.server.process.pid).pss_mb)
             sleep(MEMORY_EVERY)
 
     threads = [Thread(target=repeat, args=[first, second]), Thread(target=repeat, args=[looking]), Thread(target=watch)]
@@ -167,23 +168,6 @@ def _row(attack: str, attacked: Service, control: Service, seconds: float) -> Ro
     cuts, control_cuts = quantiles(first.took, n=20), quantiles(second.took, n=20)
     faults = first.faults + looking.faults
     return Row(attack, cuts[9], cuts[18], control_cuts[18], max(looking.took), faults, max(memory))
-
-
-def _memory_mb(pid: int) -> float:
-    """The proportional set size of a process and its descendants, in MB."""
-    total = 0.0
-    for process in _family(pid):
-        with suppress(OSError):
-            rollup = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii")
-            total += int(rollup.partition("Pss:")[2].split()[0]) / 1024
-    return total
-
-
-def _family(pid: int) -> Iterator[int]:
-    yield pid
-    with suppress(OSError):
-        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split():
-            yield from _family(int(child))
 
 
 def main() -> None:

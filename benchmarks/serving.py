@@ -55,6 +55,8 @@ class Server:
 
     target: Target
     process: "subprocess.Popen[str]"
+    database: str = ""
+    """Its URL, for the service."""
 
     def load(self, connections: int, requests: int) -> Load:
         """Send requests over several connections."""
@@ -124,7 +126,7 @@ def service(
     """The service, or another module with the same settings, over an upstream; `settings` are further variables."""
     database = f"sqlite:///{folder}/{module}{workers}.sqlite3"
     with SqlStores(database) as stores:
-        secret = asyncio.run(_rich_key(stores))
+        secret = asyncio.run(rich_key(stores))
     port = _free_port()
     environ = {
         "BENCHMARK_UPSTREAM": url,
@@ -138,12 +140,12 @@ def service(
     }
     with _process([sys.executable, "-m", f"benchmarks.{module}"], environ) as process:
         _wait_for(port)
-        yield Server(Target(port, "/v1/search?q=coffee", secret, tls), process)
+        yield Server(Target(port, "/v1/search?q=coffee", secret, tls), process, database)
 
 
-async def _rich_key(stores: SqlStores) -> str:
-    """A live key that pays for each call, with limits and credits that no load exhausts."""
-    key, secret = new_key("benchmark", test=False)
+async def rich_key(stores: SqlStores, *, test: bool = False) -> str:
+    """A key that pays for each call, with limits and credits that no load exhausts."""
+    key, secret = new_key("benchmark", test=test)
     await stores.keys.add(key)
     await stores.accounts.put_plan(replace(DEFAULT_PLAN, requests=PLENTY, in_flight=PLENTY))
     await stores.ledger.credit(DEFAULT_ACCOUNT, PLENTY)

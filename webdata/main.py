@@ -148,18 +148,12 @@ def serve(config: Config, host: str | None, port: int | None, workers: int | Non
 
 
 def _serve(config: Config, listening: "Listening", worker: "Worker | None" = None) -> None:
-    _install_reactor()
+    from webdata.runtime.process.reactor import install_reactor
+
+    install_reactor()  # before anything imports the installed one
     from webdata import service
 
     service.run(config, listening, worker=worker)
-
-
-def _install_reactor() -> None:
-    """Install Scrapy's reactor, before anything imports the installed one."""
-    from scrapy.settings.default_settings import TWISTED_REACTOR
-    from scrapy.utils.reactor import install_reactor
-
-    install_reactor(TWISTED_REACTOR)
 
 
 def _serve_together(config: Config, listening: "Listening") -> None:

@@ -14,9 +14,6 @@ from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from scrapy.settings.default_settings import TWISTED_REACTOR
-from scrapy.utils.reactor import install_reactor
-
 from webdata.batches.intake import Intake
 from webdata.batches.submissions import Submissions
 from webdata.batches.upkeep import BatchUpkeep
@@ -27,6 +24,7 @@ from webdata.runtime.process.child_process import settings_of_child, tell_parent
 from webdata.runtime.process.disk import lacks_room
 from webdata.runtime.process.memory import collect_less, return_large_blocks
 from webdata.runtime.process.names import is_dead, this_process
+from webdata.runtime.process.reactor import install_reactor
 from webdata.runtime.process.repeat import running
 from webdata.stores.batches.model import RowResult
 from webdata.stores.batches.parts import open_parts
@@ -65,7 +63,7 @@ def main() -> None:
 def run(config: Config, *, child: bool = False) -> None:
     """Run batches until SIGTERM or SIGINT, a `child` until its parent stops it. Raises ConfigError at the start."""
     log_to_standard_error()
-    install_reactor(TWISTED_REACTOR)
+    install_reactor()
     from twisted.internet import reactor as installed  # noqa: PLC0415  # once it is installed
 
     reactor: Any = installed

@@ -15,7 +15,8 @@ from time import monotonic
 from benchmarks.campaign import audit, faults
 from benchmarks.campaign.calls import Call, Load
 from benchmarks.campaign.neighbours import Neighbours
-from benchmarks.campaign.place import Place, place, resident_mb
+from benchmarks.campaign.place import Place, place
+from benchmarks.processes import proportional_mb
 
 MOST_LINES = 40
 """Findings that are printed."""
@@ -36,7 +37,7 @@ def main() -> None:
         left = audit.settle(made)
         findings = [f"{left} stayed open"] * bool(left) + list(audit.check(made, load, neighbours))
         running = audit.processes(made)
-        memory = resident_mb(running)
+        memory = proportional_mb(running)
         for program in (made.service, made.worker):
             if program.stop() is None:
                 findings.append(f"{program.log.name}: it did not end when it was stopped")

@@ -10,7 +10,8 @@ import psycopg
 
 from benchmarks.campaign.calls import Call, Load
 from benchmarks.campaign.neighbours import Neighbours
-from benchmarks.campaign.place import CREDITS, Place, command_of, descendants
+from benchmarks.campaign.place import CREDITS, Place
+from benchmarks.processes import command_of, descendants
 
 SETTLES_WITHIN = 120.0
 """Seconds in which batches and deliveries end that were accepted."""

@@ -12,7 +12,8 @@ from threading import Event
 from time import monotonic
 
 from benchmarks.campaign.neighbours import Neighbours
-from benchmarks.campaign.place import Place, Program, command_of, descendants, wait
+from benchmarks.campaign.place import Place, Program, wait
+from benchmarks.processes import command_of, descendants
 
 PAUSES = (3.0, 10.0)
 """Seconds between two faults."""

@@ -197,34 +197,3 @@ def free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])
-
-
-def descendants(pid: int) -> list[int]:
-    """The processes that a process has started, and theirs."""
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
-    except OSError:
-        return []
-    return [one for child in map(int, children) for one in (child, *descendants(child))]
-
-
-def command_of(pid: int) -> str:
-    """The command line of a process; "" after its end."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-    except OSError:
-        return ""
-
-
-def resident_mb(pids: list[int]) -> float:
-    """The resident memory of processes, shared pages counted by their share."""
-    return sum(_proportional_kb(pid) for pid in pids) / 1024
-
-
-def _proportional_kb(pid: int) -> int:
-    try:
-        text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
-    except OSError:
-        return 0
-    found = re.search(r"^Pss: +(\d+) kB", text, re.MULTILINE)
-    return int(found[1]) if found else 0

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,8 @@ FIGURES = {
     "serve.hit.vs_hello",
     "serve.access.small.vs_open",
     "batch.vs_scrapy",
+    "start.processor_s",
+    "start.used_mb",
     "batch.machines.qps",
     "batch.submit.rows_per_s",
     "dashboard.ms",
@@ -72,3 +75,12 @@ def test_every_page_module_is_timed(printed):
     rows = dict(re.findall(r"^(\w+) +\d+ +([\d.]+) +[\d.]+$", printed, re.MULTILINE))
     assert set(rows) == {spider.name for spider in load_spiders()}
     assert all(float(per_mb) > 0 for per_mb in rows.values())
+
+
+def test_a_long_run_is_printed_in_tenths():
+    """A run at a steady rate has a row with its last call, and no call ends otherwise than its kind does."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
+    command = [sys.executable, "-m", "benchmarks", "--quick", "endurance"]
+    run = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
+    assert re.search(r"^\| 100 \|", run.stdout, re.MULTILINE), run.stdout + run.stderr
+    assert "ended unexpectedly: none" in run.stdout

@@ -1,6 +1,7 @@
 """The common behaviour of keys, accounts, ledger and links, for each kind of store."""
 
 import dataclasses
+import weakref
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -139,6 +140,16 @@ async def test_the_last_use_is_the_latest(stores):
     for moment in (NOON, LATER, NOON):
         await stores.keys.touch({"key_b": moment, "key_gone": moment})
     assert (await stores.keys.find("b" * 64)).key.last_used == LATER
+
+
+@task
+async def test_only_the_newest_state_of_a_key_is_remembered(stores):
+    """What was made of a key's row is given up once the row has changed, however often it does."""
+    await stores.keys.add(KEY)
+    earlier = weakref.ref((await stores.keys.find("b" * 64)).account)
+    await stores.keys.touch({"key_b": LATER})
+    assert (await stores.keys.find("b" * 64)).key.last_used == LATER
+    assert earlier() is None
 
 
 def test_the_representation_of_a_key_hides_its_digest():

@@ -8,8 +8,6 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 import click
-from scrapy.settings.default_settings import TWISTED_REACTOR
-from scrapy.utils.reactor import install_reactor
 
 from webdata.config.config import Config
 from webdata.crawling.warm_crawlers import Answer, Call, WarmCrawlers, load_spiders, scrapy_settings
@@ -20,6 +18,7 @@ from webdata.faces.administration.single_calls import CallReply, call_error
 from webdata.faces.api.problems import problem_of
 from webdata.faces.api.replies import answer_reply
 from webdata.resources import Resource
+from webdata.runtime.process.reactor import install_reactor
 from webdata.sandbox.server import Sandbox
 
 Result = TypeVar("Result")
@@ -52,7 +51,7 @@ def asked_here(config: Config, resource: Resource, values: Mapping[str, Any]) ->
 
 def in_reactor(work: Coroutine[Any, Any, Result]) -> Result:
     """The result of a coroutine in Scrapy's reactor; raises KeyboardInterrupt at Ctrl-C, which ends it."""
-    install_reactor(TWISTED_REACTOR)
+    install_reactor()
     from twisted.internet import reactor  # noqa: PLC0415  # the one that was installed
 
     running: Any = reactor

@@ -2,14 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, cast
 
 import orjson
 from klein import Klein
 from twisted.web.http import Request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
-from werkzeug.routing import Map, PathConverter
+from werkzeug.routing import Map, MapAdapter, PathConverter
 
 from webdata.domain.errors import QueryError, UnauthorizedError
 from webdata.faces.api.cors import METHODS, Cors
@@ -52,11 +52,15 @@ class CatchAll:
         self._proxy = proxy
         self._unmatched = unmatched
         self._own = (*OWN_PATHS, *own)
-        others = Map([rule.empty() for rule in app.url_map.iter_rules()], merge_slashes=False)
-        self._others = others.bind("any-host")
+        self._rules = list(app.url_map.iter_rules())
         app.url_map.converters["any"] = AnyPath
         app.route(PING, methods=METHODS, endpoint="ping")(as_task(self._ping))
         app.route("/<any:path>", methods=METHODS, endpoint="catch_all")(as_task(self._answer))
+
+    @cached_property
+    def _others(self) -> MapAdapter:
+        """The routes without those of the gateway, made at the first request that none of them takes."""
+        return Map([rule.empty() for rule in self._rules], merge_slashes=False).bind("any-host")
 
     def start(self, dispatcher: Dispatcher, cors: Cors) -> None:
         """Take what is made of the whole app."""

@@ -4,8 +4,9 @@ https://swagger.io/docs/open-source-tools/swagger-ui/usage/configuration/
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import orjson
@@ -78,37 +79,42 @@ def documentation(
 
     With them are the same two of the doors, all their files, and `/robots.txt`.
     """
-    documents = dict[str, Reply]()
+
+    @cache
+    def documents() -> Mapping[str, Reply]:
+        """All documents and their pages, made when the first is asked for: it takes longer than a call."""
+        main = document(resources, [*pages, *described], key_pages)
+        return {**_document(MAIN, main), **_document(OF_DOORS, doors_document(doors))}
+
     described = [
         *_described(MAIN, documents),
         *(_described(OF_DOORS, documents) if doors else ()),
         *machine_pages(resources, doors),
     ]
-    _document(MAIN, document(resources, [*pages, *described], key_pages), documents)
-    _document(OF_DOORS, doors_document(doors), documents)
     return [*described, *_files()]
 
 
-def _described(topic: DocsTopic, documents: Mapping[str, Reply]) -> list[OpenPage]:
-    """The document of a topic and its page, which are made once all pages are known."""
+def _described(topic: DocsTopic, documents: Callable[[], Mapping[str, Reply]]) -> list[OpenPage]:
+    """The document of a topic and its page."""
     return [
         OpenPage(
             topic.document,
             f"{topic.about}, as OpenAPI 3.1",
-            lambda header: _unless_known(documents[topic.document], header),
+            lambda header: _unless_known(documents()[topic.document], header),
         ),
-        OpenPage(topic.page, f"{topic.about}, as a page to read and to try", lambda _: documents[topic.page], (HTML,)),
+        OpenPage(
+            topic.page, f"{topic.about}, as a page to read and to try", lambda _: documents()[topic.page], (HTML,)
+        ),
     ]
 
 
-def _document(topic: DocsTopic, content: Mapping[str, Any], documents: dict[str, Reply]) -> None:
-    """Make the document of a topic, and its page, which without scripts lists the operations."""
-    documents[topic.document] = _json(topic, content)
+def _document(topic: DocsTopic, content: Mapping[str, Any]) -> dict[str, Reply]:
+    """The document of a topic, and its page, which without scripts lists the operations."""
     page = PAGE.get_template("docs.html.j2").render(
         document=content, files=VERSIONED, script=topic.script, address=topic.document
     )
     headers = {"content-type": HTML, "content-security-policy": POLICY, "referrer-policy": "no-referrer", **NO_CACHE}
-    documents[topic.page] = Reply(200, page.encode(), headers)
+    return {topic.document: _json(topic, content), topic.page: Reply(200, page.encode(), headers)}
 
 
 def _json(topic: DocsTopic, content: Mapping[str, Any]) -> Reply:

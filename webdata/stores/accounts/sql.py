@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, exists, insert, or_, select, text, update
@@ -31,8 +30,8 @@ WITH_OWNER = select(*KEYS.c, *ACCOUNT, *PLAN).select_from(KEYS.join(OWNERS, KEYS
 BY_DIGEST = WITH_OWNER.where(KEYS.c.digest == bindparam("sought"))
 BALANCE = BY_DIGEST.selected_columns.keys().index("owner_balance")
 """The index of the balance in the row; the other columns change rarely."""
-CACHED_ROWS = 10_000
-"""Rows whose Key and Account are cached: to construct them takes longer than to query the row."""
+CACHED_KEYS = 10_000
+"""Keys that are cached with their Account: to construct them takes longer than to query the row."""
 BY_AGE = select(KEYS).order_by(KEYS.c.created, KEYS.c.id)
 KEY = select(KEYS).where(KEYS.c.id == bindparam("sought")).with_for_update()
 TOUCH = (
@@ -59,7 +58,8 @@ class KeyStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._by_digest = Prepared(BY_DIGEST, database.reads.dialect, "sought")
-        self._constructed = lru_cache(CACHED_ROWS)(self._construct)
+        self._callers: dict[str, tuple[Raw, Caller]] = {}
+        """The last row of a digest, without its balance, and the caller that was made of it."""
 
     async def add(self, key: Key) -> None:
         """Add a key; raises ValueError if its id or digest is taken, or its account does not exist."""
@@ -74,7 +74,7 @@ class KeyStore:
         Changes by other processes are visible at once.
         """
         raw = await self._database.look_up(lambda driver_cursor: self._by_digest.one(driver_cursor, digest))
-        return None if raw is None else Caller(*self._constructed(raw[:BALANCE] + raw[BALANCE + 1 :]), raw[BALANCE])
+        return None if raw is None else self._caller(digest, raw)
 
     async def with_id(self, key_id: str) -> Caller | None:
         """The caller with the key of this id, also a revoked or expired key."""
@@ -108,9 +108,17 @@ class KeyStore:
         query = BY_AGE.where(KEYS.c.account_id == account_id)
         return await self._database.read(lambda connection: [_key(row) for row in connection.execute(query)])
 
-    def _construct(self, raw: Raw) -> tuple[Key, Account]:
-        row = self._by_digest.read((*raw[:BALANCE], 0, *raw[BALANCE:]))
-        return _key(row), account_of(row)
+    def _caller(self, digest: str, raw: Raw) -> Caller:
+        """The caller of a row, whose key and account are made anew once anything but the balance has changed."""
+        lasting = raw[:BALANCE] + raw[BALANCE + 1 :]
+        stored, caller = self._callers.get(digest, ((), None))
+        if caller is None or stored != lasting:
+            row = self._by_digest.read(raw)
+            caller = Caller(_key(row), account_of(row), 0)
+            if len(self._callers) >= CACHED_KEYS:
+                del self._callers[next(iter(self._callers))]
+            self._callers[digest] = (lasting, caller)
+        return Caller(caller.key, caller.account, raw[BALANCE])
 
 
 class AccountStore:
