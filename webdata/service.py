@@ -142,8 +142,8 @@ def run(config: Config, listening: Listening, worker: Worker | None = None) -> N
     return_large_blocks()
     reactor.installNameResolver(ReactorNames(NameResolver(search=True)))
     reactor.callWhenRunning(main.start)
-    with own_temporary_files():
-        reactor.run(installSignalHandlers=False)
+    own_temporary_files()
+    reactor.run(installSignalHandlers=False)
     if main.failure:
         raise main.failure
 

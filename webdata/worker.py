@@ -73,8 +73,8 @@ def run(config: Config, *, child: bool = False) -> None:
     program = Program(config, tell_parent) if child else Program(config)
     life = _Life(program, reactor, child=child)
     reactor.callWhenRunning(life.start)
-    with own_temporary_files():
-        reactor.run(installSignalHandlers=False)
+    own_temporary_files()
+    reactor.run(installSignalHandlers=False)
     if life.failure:
         raise life.failure
 

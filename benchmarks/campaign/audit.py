@@ -25,6 +25,8 @@ BACK_AFTER = 20.0
 MEASURED_EVERY = 5.0
 MOST_GROWTH = 1.25, 100.0
 """How much memory may grow from the second fifth of a campaign to its last: the factor, and MB beside it."""
+TRACEBACK = re.compile(r'^Traceback .*\n(?!.*multiprocessing/resource_tracker.py", line \d+, in main)', re.MULTILINE)
+"""One of ours: Python's own tracker of semaphores writes one where it follows one that was killed."""
 NO_CODES = ("gateway", "searxng", "firecrawl", "serper", "reader", "dashboard")
 """Calls whose errors have another form than `/v1`'s."""
 HASTEN = (
@@ -225,7 +227,7 @@ def left_behind(place: Place) -> Iterator[str]:
         yield f"the temporary file {path.name} is left"
     for log in (place.service.log, place.worker.log):
         text = log.read_text(encoding="utf-8", errors="replace")
-        if found := len(re.findall(r"^Traceback ", text, re.MULTILINE)):
+        if found := len(TRACEBACK.findall(text)):
             yield f"{log.name} has {found} tracebacks"
         if place.key in text:
             yield f"{log.name} has the key"

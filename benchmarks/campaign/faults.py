@@ -23,7 +23,6 @@ LASTS = (1.0, 6.0)
 HANGS = 35.0
 """Seconds after which a supervisor has replaced a worker that stands still, and more."""
 CERTIFICATE_READ_WITHIN = 6.0
-CLOCK_READ_WITHIN = 1.0
 CLOCK_STEPS = (-90, -20, 20, 90)
 FEW_FILES = 60
 BACK_WITHIN = 120.0
@@ -272,7 +271,6 @@ def _clock_stepped(place: Place, _neighbours: Neighbours, random: Random) -> Ite
     seconds = random.choice(CLOCK_STEPS)
     place.step_clock(seconds)
     try:
-        sleep(CLOCK_READ_WITHIN)
         yield f"by {seconds:+} s"
     finally:
         place.step_clock(0)

@@ -1,11 +1,12 @@
 """The installation: PostgreSQL, Redis, the sandbox with bad proxies, a service of two workers, and a worker of batches.
 
 Everything lies in one folder and listens on loopback; the service answers by HTTPS. PostgreSQL's data lies in memory,
-where its room can end, and webdata's clock is libfaketime's, where that is installed (Debian's package `libfaketime`).
+where its room can end, and webdata's clock is that of `clock.c`, where a C compiler is installed.
 """
 
 import os
 import re
+import shutil
 import signal
 import socket
 import ssl
@@ -16,6 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPException, HTTPSConnection
 from pathlib import Path
+from struct import pack
 from tempfile import TemporaryDirectory
 from time import monotonic, sleep
 
@@ -29,8 +31,7 @@ PROXIES = ("ANY", "ANY", "ANY", "ANY", *["ANY dead"] * 3, "ANY flaky=0.5", "ANY 
 """Of ten proxies six are bad."""
 CREDITS = 1_000_000
 DATABASE_ROOM = "600m"
-CLOCK = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
-"""The library that steps the clock of the programs that it is preloaded in."""
+CLOCK = Path(__file__).with_name("clock.c")
 UPSTREAMS = '{"home": {"kind": "searxng", "url": "http://127.0.0.1:1", "requests_a_day": 1000000}}'
 
 
@@ -114,7 +115,8 @@ class Place:
 
     def step_clock(self, seconds: int) -> None:
         """Set the clock of webdata's programs, in seconds from the true time."""
-        (self.folder / "clock").write_text(f"{seconds:+}\n", encoding="ascii")
+        with (self.folder / "clock").open("r+b") as file:
+            file.write(pack("l", seconds))
 
     def run(self, *arguments: str) -> str:
         """The output of a command over the database."""
@@ -150,7 +152,6 @@ def place(neighbours: Neighbours) -> Iterator[Place]:
         made = _installed(folder, server.url, server.folder, neighbours)
         made.postgresql = Program(server.command, {}, folder / "postgresql.log", server.owner)
         made.certify(neighbours)
-        made.step_clock(0)
         stack.callback(_end, made)
         made.postgresql.start()
         ready(server.url)
@@ -214,16 +215,13 @@ def _installed(folder: Path, database: str, data: Path, neighbours: Neighbours) 
 
 
 def _clock(folder: Path) -> dict[str, str]:
-    if CLOCK is None:
+    """The variables of programs whose clock can be stepped; none where there is no C compiler."""
+    (folder / "clock").write_bytes(pack("l", 0))
+    library = folder / "clock.so"
+    compiled = ["cc", "-shared", "-fPIC", "-O2", "-o", str(library), str(CLOCK), "-ldl"]
+    if shutil.which("cc") is None or subprocess.run(compiled, check=False).returncode:
         return {}
-    return {
-        "LD_PRELOAD": str(CLOCK),
-        "FAKETIME_TIMESTAMP_FILE": str(folder / "clock"),
-        "FAKETIME_CACHE_DURATION": "1",
-        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-        "FAKETIME_SKIP_CMDS": "node,chromium,chrome_crashpad",
-        "NO_FAKE_STAT": "1",
-    }
+    return {"LD_PRELOAD": str(library), "CLOCK_STEP": str(folder / "clock")}
 
 
 def _use_proxies(made: Place) -> None:

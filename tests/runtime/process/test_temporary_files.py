@@ -11,12 +11,14 @@ import pytest
 from webdata.runtime.process.temporary_files import PREFIX, locked_folder, own_temporary_files, remove_unused
 
 PROGRAM = """
+from multiprocessing.util import get_temp_dir
 from tempfile import NamedTemporaryFile
 from webdata.runtime.process.temporary_files import own_temporary_files
-with own_temporary_files() as folder:
-    file = NamedTemporaryFile(delete=False)
-    print(file.name, flush=True)
-    input()
+own_temporary_files()
+get_temp_dir()
+file = NamedTemporaryFile(delete=False)
+print(file.name, flush=True)
+input()
 """
 
 
@@ -30,11 +32,13 @@ def temporary(tmp_path, monkeypatch):
 
 def test_files_of_a_program_and_its_children_lie_in_its_folder_until_its_end(temporary):
     """Python and the environment of children name the folder, which only its user can read, until the end."""
-    with own_temporary_files() as folder:
-        assert (tempfile.gettempdir(), os.environ["TMPDIR"]) == (str(folder), str(folder))
-        assert folder.parent == temporary
-        assert folder.stat().st_mode & 0o777 == 0o700
-        (folder / "profile").mkdir()
+    end = own_temporary_files()
+    folder = Path(tempfile.gettempdir())
+    assert os.environ["TMPDIR"] == str(folder)
+    assert folder.parent == temporary
+    assert folder.stat().st_mode & 0o777 == 0o700
+    (folder / "profile").mkdir()
+    end()
     assert (tempfile.gettempdir(), os.environ["TMPDIR"]) == (str(temporary), str(temporary))
     assert not list(temporary.iterdir())
 
@@ -43,15 +47,26 @@ def test_a_program_without_the_variable_ends_without_it(temporary, monkeypatch):
     """Where the environment named no folder, it names none afterwards."""
     monkeypatch.delenv("TMPDIR")
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    with own_temporary_files():
-        assert os.environ["TMPDIR"]
+    end = own_temporary_files()
+    assert os.environ["TMPDIR"]
+    end()
     assert "TMPDIR" not in os.environ
 
 
 def test_the_folder_of_a_child_lies_beside_that_of_its_parent(temporary):
     """A program that another one has started makes its folder beside the other one's, so that paths stay short."""
-    with own_temporary_files() as outer, own_temporary_files() as inner:
-        assert inner.parent == outer.parent == temporary
+    end_parent = own_temporary_files()
+    end_child = own_temporary_files()
+    assert [path.parent for path in temporary.iterdir()] == [temporary] * 2
+    end_child()
+    end_parent()
+
+
+def test_a_program_that_ends_leaves_and_says_nothing(temporary, starts):
+    """The folder is removed after multiprocessing has removed its own in it, which would complain."""
+    done = subprocess.run([sys.executable, "-c", PROGRAM], input="\n", capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert not list(temporary.iterdir())
 
 
 def test_the_next_program_removes_what_a_killed_one_has_left(temporary, starts):

@@ -8,27 +8,34 @@ import fcntl
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing.util import Finalize
 from pathlib import Path
 from shutil import rmtree
 
 PREFIX = "webdata-tmp-"
 """Short: the path of a Unix socket in such a folder has at most 107 bytes (unix(7))."""
+LAST = -200
+"""Of the finalizers of multiprocessing, which removes its own folder at -100, and complains if that is gone."""
 
 
-@contextmanager
-def own_temporary_files() -> Iterator[Path]:
-    """Have Python, and processes that are started from here on, put temporary files into a folder of this program."""
+def own_temporary_files() -> Finalize:
+    """Have Python, and processes that are started from here on, put temporary files into a folder of this program.
+
+    It is removed when the program ends, after multiprocessing's own folder in it; before that by what is returned.
+    """
     before, variable = tempfile.gettempdir(), os.environ.get("TMPDIR")
-    with locked_folder(_around(Path(before))) as folder:
-        tempfile.tempdir = os.environ["TMPDIR"] = str(folder)
-        try:
-            yield folder
-        finally:
-            tempfile.tempdir = before
-            os.environ.pop("TMPDIR")
-            if variable is not None:
-                os.environ["TMPDIR"] = variable
+    folder = ExitStack()
+    tempfile.tempdir = os.environ["TMPDIR"] = str(folder.enter_context(locked_folder(_around(Path(before)))))
+
+    def end() -> None:
+        tempfile.tempdir = before
+        os.environ.pop("TMPDIR")
+        if variable is not None:
+            os.environ["TMPDIR"] = variable
+        folder.close()
+
+    return Finalize(None, end, exitpriority=LAST)
 
 
 def _around(folder: Path) -> Path:
