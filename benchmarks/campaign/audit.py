@@ -61,7 +61,7 @@ class Memory:
     def fifths(self) -> list[float]:
         """The median of each fifth of the campaign."""
         count = max(1, len(self.measured) // 5)
-        return [median(self.measured[begin : begin + count]) for begin in range(0, 5 * count, count)]
+        return [median(self.measured[begin : begin + count] or [0.0]) for begin in range(0, 5 * count, count)]
 
     def check(self) -> Iterator[str]:
         """What grew, in a sentence."""

@@ -191,6 +191,13 @@ def test_trees_of_pages_are_made_in_one_place():
 
 
 def test_the_environment_is_read_in_one_place():
-    """Only `config` reads variables; Scrapy's settings and the command line pass the environment to it."""
+    """Only `config` reads variables; Scrapy's settings and the command line pass the environment to it.
+
+    That of temporary files is set for the processes that a program starts.
+    """
     readers = {name_of(path) for path in MODULES if "environ" in names(path)}
-    assert {name for name in readers if not name.startswith("config.")} <= {"settings", "main"}
+    assert {name for name in readers if not name.startswith("config.")} <= {
+        "settings",
+        "main",
+        "runtime.process.temporary_files",
+    }

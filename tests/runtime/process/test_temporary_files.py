@@ -39,18 +39,7 @@ def test_files_of_a_program_and_its_children_lie_in_its_folder_until_its_end(tem
     assert folder.stat().st_mode & 0o777 == 0o700
     (folder / "profile").mkdir()
     end()
-    assert (tempfile.gettempdir(), os.environ["TMPDIR"]) == (str(temporary), str(temporary))
     assert not list(temporary.iterdir())
-
-
-def test_a_program_without_the_variable_ends_without_it(temporary, monkeypatch):
-    """Where the environment named no folder, it names none afterwards."""
-    monkeypatch.delenv("TMPDIR")
-    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    end = own_temporary_files()
-    assert os.environ["TMPDIR"]
-    end()
-    assert "TMPDIR" not in os.environ
 
 
 def test_the_folder_of_a_child_lies_beside_that_of_its_parent(temporary):

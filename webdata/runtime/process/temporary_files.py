@@ -24,18 +24,10 @@ def own_temporary_files() -> Finalize:
 
     It is removed when the program ends, after multiprocessing's own folder in it; before that by what is returned.
     """
-    before, variable = tempfile.gettempdir(), os.environ.get("TMPDIR")
     folder = ExitStack()
-    tempfile.tempdir = os.environ["TMPDIR"] = str(folder.enter_context(locked_folder(_around(Path(before)))))
-
-    def end() -> None:
-        tempfile.tempdir = before
-        os.environ.pop("TMPDIR")
-        if variable is not None:
-            os.environ["TMPDIR"] = variable
-        folder.close()
-
-    return Finalize(None, end, exitpriority=LAST)
+    tempfile.tempdir = str(folder.enter_context(locked_folder(_around(Path(tempfile.gettempdir())))))
+    os.environ["TMPDIR"] = tempfile.tempdir
+    return Finalize(None, folder.close, exitpriority=LAST)
 
 
 def _around(folder: Path) -> Path:
