@@ -35,6 +35,8 @@ HASTEN = (
     "UPDATE chunks SET due = now() AT TIME ZONE 'UTC' WHERE state <> 'done' AND due > now() AT TIME ZONE 'UTC'",
 )
 """No schedule runs again, and what waits for its next attempt, minutes or hours, is due now."""
+TAKEN = "state <> 'submitting'"
+"""Batches whose callers have been told; what a killed process had not taken whole is in no list, and goes after a day."""
 SESSIONS = "SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
 FINAL = ("commit", "release", "free", "charge")
 ENDED = ("done", "failed", "cancelled", "deleted")
@@ -87,7 +89,7 @@ def settle(place: Place) -> str:
 
 def _open(place: Place) -> str:
     counts = {
-        "batches": "SELECT count(*) FROM batches WHERE ended IS NULL",
+        "batches": f"SELECT count(*) FROM batches WHERE ended IS NULL AND {TAKEN}",
         "deliveries": "SELECT count(*) FROM deliveries WHERE status = 'pending'",
         "reservations": "SELECT count(*) FROM reservations",
         "schedules": "SELECT count(*) FROM schedules WHERE next_run IS NOT NULL",
@@ -157,7 +159,7 @@ def _charge(call: Call, charged: Counter[str]) -> Iterator[str]:
 
 
 def _batches(place: Place, load: Load) -> Iterator[str]:
-    known = {row[0]: row[1:] for row in _rows(place, "SELECT id, state, rows FROM batches")}
+    known = {row[0]: row[1:] for row in _rows(place, f"SELECT id, state, rows FROM batches WHERE {TAKEN}")}
     ended = Counter(batch for (batch,) in _rows(place, "SELECT batch_id FROM results"))
     for batch in load.batches:
         if batch not in known:
@@ -175,7 +177,7 @@ def _batches(place: Place, load: Load) -> Iterator[str]:
 
 
 def _schedules(place: Place) -> Iterator[str]:
-    known = {batch for (batch,) in _rows(place, "SELECT id FROM batches")}
+    known = {batch for (batch,) in _rows(place, f"SELECT id FROM batches WHERE {TAKEN}")}
     runs = _rows(place, "SELECT schedule_id, time, missed, batch_id, error FROM schedule_runs ORDER BY 1, 2")
     for schedule, time, _, batch, error in runs:
         if not error and batch not in known:
@@ -202,7 +204,7 @@ def _events(place: Place, neighbours: Neighbours) -> Iterator[str]:
 def counted(place: Place) -> str:
     """How much there was of everything, in a line."""
     counts = {
-        "batches": "SELECT count(*) FROM batches",
+        "batches": f"SELECT count(*) FROM batches WHERE {TAKEN}",
         "rows": "SELECT count(*) FROM results",
         "runs of schedules": "SELECT count(*) FROM schedule_runs",
         "events": "SELECT count(*) FROM deliveries",
