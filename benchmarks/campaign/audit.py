@@ -36,7 +36,7 @@ HASTEN = (
 )
 """No schedule runs again, and what waits for its next attempt, minutes or hours, is due now."""
 TAKEN = "state <> 'submitting'"
-"""Batches whose callers have been told; what a killed process had not taken whole is in no list, and goes after a day."""
+"""Batches whose callers have been told: what a killed process had not taken whole is hidden, and goes after a day."""
 SESSIONS = "SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
 FINAL = ("commit", "release", "free", "charge")
 ENDED = ("done", "failed", "cancelled", "deleted")
