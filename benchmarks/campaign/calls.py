@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 CALLERS = 6
-LONGEST = 60.0
-"""Seconds after which a call that has not ended is lost: twice the service's own deadline, and more."""
+LONGEST = 75.0
+"""Seconds after which a call that has not ended is lost: more than the gateway's 60, and twice the other deadlines."""
 MCP = {"Accept": "application/json, text/event-stream"}
 TROUBLE = ("denied", "limited", "error", "empty", "layout", "slow=2", "reset", "truncated", "huge", "encoding")
 """Words by which the sandbox's sites fail."""
