@@ -11,7 +11,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from shutil import rmtree
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -163,6 +163,7 @@ def _serve_together(config: Config, listening: "Listening") -> None:
     from webdata.accounts.access.invitations import first_secrets
     from webdata.crawling.warm_crawlers import load_spiders
     from webdata.observability.logs import log_to_standard_error
+    from webdata.runtime.process.temporary_files import locked_folder
     from webdata.runtime.process.workers import Workers
     from webdata.runtime.server.banner import banner, lines_of_keys, show
     from webdata.stores.sql_stores import SqlStores
@@ -184,8 +185,8 @@ def _serve_together(config: Config, listening: "Listening") -> None:
                 rmtree(metrics, ignore_errors=True)
 
     # No other user can read it. In memory the files cannot fill a disk: a process that maps them would die of that.
-    with TemporaryDirectory(prefix="webdata-", dir=IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None) as metrics:
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = metrics
+    with locked_folder(Path(IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else gettempdir())) as metrics:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(metrics)
         try:
             Workers(config.workers, work, partial(show, text), partial(mark_process_dead, path=metrics)).run()
         except (ConfigError, SystemExit):

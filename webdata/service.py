@@ -101,6 +101,7 @@ from webdata.runtime.process.memory import collect_less, return_large_blocks
 from webdata.runtime.process.names import is_dead, this_process
 from webdata.runtime.process.on_demand import OnDemandProcess
 from webdata.runtime.process.repeat import repeat, running
+from webdata.runtime.process.temporary_files import own_temporary_files
 from webdata.runtime.process.workers import TICK, Worker
 from webdata.runtime.server.banner import banner, show
 from webdata.runtime.server.connections import Connections
@@ -143,6 +144,7 @@ def run(config: Config, listening: Listening, worker: Worker | None = None) -> N
     return_large_blocks()
     reactor.installNameResolver(ReactorNames(NameResolver(search=True)))
     reactor.callWhenRunning(main.start)
+    own_temporary_files()
     reactor.run(installSignalHandlers=False)
     if main.failure:
         raise main.failure

@@ -26,6 +26,7 @@ from webdata.runtime.process.memory import collect_less, return_large_blocks
 from webdata.runtime.process.names import is_dead, this_process
 from webdata.runtime.process.reactor import install_reactor
 from webdata.runtime.process.repeat import running
+from webdata.runtime.process.temporary_files import own_temporary_files
 from webdata.stores.batches.model import RowResult
 from webdata.stores.batches.parts import open_parts
 from webdata.stores.database.database import server_url
@@ -70,6 +71,7 @@ def run(config: Config, *, child: bool = False) -> None:
     program = Program(config, tell_parent) if child else Program(config)
     life = _Life(program, reactor, child=child)
     reactor.callWhenRunning(life.start)
+    own_temporary_files()
     reactor.run(installSignalHandlers=False)
     if life.failure:
         raise life.failure

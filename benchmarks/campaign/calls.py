@@ -1,26 +1,43 @@
 """The load: callers that ask for everything a service answers, at once, and write down how each call ended."""
 
 import json
+import re
+import ssl
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPException, HTTPSConnection
 from random import Random
 from time import monotonic, sleep
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
-CALLERS = 8
-LONGEST = 60.0
-"""Seconds after which a call that has not ended is lost: twice the service's own deadline, and more."""
+CALLERS = 6
+LONGEST = 75.0
+"""Seconds after which a call that has not ended is lost: more than the gateway's 60, and twice the other deadlines."""
 MCP = {"Accept": "application/json, text/event-stream"}
-TROUBLE = ("denied", "limited", "error", "captcha", "empty", "layout", "notfound", "slow=2", "reset", "cut", "budget")
+TROUBLE = ("denied", "limited", "error", "empty", "layout", "slow=2", "reset", "truncated", "huge", "encoding")
 """Words by which the sandbox's sites fail."""
-LASTING = ("denied", "empty", "layout", "notfound")
+LASTING = ("denied", "empty", "layout")
 """Those whose queries a batch does not try again later."""
-APIS = ("limited", "denied", "error", "garbage", "html", "type", "layout", "spent")
-PAGES = ("article", "paper.pdf", "report.docx", "product.html", "table.csv", "news.rss", "huge", "gzip", "loop")
+APIS = ("limited", "error", "garbage", "html", "type", "layout", "reset", "truncated", "huge", "slow=2")
+PAGES = (
+    "article",
+    "slow/2",
+    "reset",
+    "truncated",
+    "empty",
+    "huge",
+    "redirect/loop/a",
+    "status/503",
+    "file/archive.zip",
+)
+DOCUMENTS = ("paper.pdf", "report.docx", "table.csv", "news.rss", "product.html")
+DASHBOARD = ("", "/keys", "/requests", "/usage", "/batches", "/webhooks", "/playground/web_search", "/settings")
+SCHEDULES = 2
 BATCH_ROWS = 20
+NO_SERVICE = -3
+"""The status of a call that found no service."""
 PAUSE = 1.0
 """Seconds after a call that found no service, or one that takes no calls."""
 
@@ -31,11 +48,13 @@ class Call:
 
     kind: str
     status: int
-    """0 for a connection that ended without an answer."""
+    """0 for a connection that ended without an answer, -1 for none in time, -2 for a certificate that is not valid."""
     request_id: str
     cost: int
     seconds: float
     code: str = ""
+    at: float = 0.0
+    """When it ended, by the monotonic clock."""
 
 
 @dataclass
@@ -45,13 +64,21 @@ class Load:
     port: int
     key: str
     seed: int
+    tls: ssl.SSLContext
+    cookie: str
+    """Of a member who is signed in to the dashboard."""
     calls: list[Call] = field(default_factory=list)
     batches: list[str] = field(default_factory=list)
     stopped: threading.Event = field(default_factory=threading.Event)
     _threads: list[threading.Thread] = field(default_factory=list)
 
     def start(self) -> None:
-        """Begin to call."""
+        """Make the schedules, and begin to call."""
+        for number in range(SCHEDULES):
+            body = _batch(Random(self.seed), f"schedule {number}")[3] or b""
+            call, answer = self._ended(*_post("/v1/schedules", {"cron": "* * * * *", "batch": json.loads(body)}), "")
+            if call.status not in (200, 201):
+                raise RuntimeError(answer.decode())
         for number in range(CALLERS):
             thread = threading.Thread(target=self._calls, args=(Random(self.seed * 1000 + number), number))
             thread.start()
@@ -69,33 +96,56 @@ class Load:
         while not self.stopped.is_set():
             count += 1
             kind, ask = random.choices(KINDS, WEIGHTS)[0]
-            method, path, headers, body = ask(random, f"{self.seed}-{number}-{count}")
-            call, answer = self._ended(kind, method, path, headers, body)
+            call, answer = self._ended(*ask(random, f"{self.seed}-{number}-{count}"), kind)
             self.calls.append(call)
             if kind == "batch" and call.status in (200, 202):
                 self.batches.append(json.loads(answer)["id"])
-            if call.status in (0, 503):
+            if call.status in (0, NO_SERVICE, 503):
                 sleep(PAUSE)
 
     def _ended(
-        self, kind: str, method: str, path: str, headers: dict[str, str], body: bytes | None
+        self, method: str, path: str, headers: dict[str, str], body: bytes | None, kind: str
     ) -> tuple[Call, bytes]:
-        connection, began = HTTPConnection("127.0.0.1", self.port, timeout=LONGEST), monotonic()
-        status, given, answer = 0, {}, b""
+        began, status, given, answer = monotonic(), 0, dict[str, str](), b""
+        connection = HTTPSConnection("127.0.0.1", self.port, timeout=LONGEST, context=self.tls)
+        caller = {"Cookie": self.cookie} if path.startswith("/dashboard") else {"X-Api-Key": self.key}
         try:
-            connection.request(method, path, body, {"X-Api-Key": self.key, **headers})
+            connection.request(method, path, body, {**caller, **headers})
             response = connection.getresponse()
-            status, given, answer = response.status, dict(response.headers.items()), response.read()
+            status, given = response.status, {name.lower(): value for name, value in response.headers.items()}
+            answer = response.read()
         except TimeoutError:
             status = -1
+        except ssl.SSLCertVerificationError:
+            status = -2
+        except ConnectionRefusedError:
+            status = NO_SERVICE
         except (OSError, HTTPException):
             status = 0
         finally:
             connection.close()
-        found = {name.lower(): value for name, value in given.items()}
-        cost = int(found.get("x-credits-cost", 0))
-        call = Call(kind, status, found.get("x-request-id", ""), cost, monotonic() - began, _code(status, answer))
+        cost, now = int(given.get("x-credits-cost", 0)), monotonic()
+        call = Call(kind, status, given.get("x-request-id", ""), cost, now - began, _code(status, answer), now)
         return call, answer
+
+
+def signed_in(port: int, tls: ssl.SSLContext, link: str) -> str:
+    """The cookie of a new member of the account, by an invitation's link; raises RuntimeError where there is none."""
+    path, cookie, form = link[link.index("/dashboard") :], "", b""
+    for method in ("GET", "POST"):
+        connection = HTTPSConnection("127.0.0.1", port, timeout=LONGEST, context=tls)
+        headers = {"Cookie": cookie, "Content-Type": "application/x-www-form-urlencoded"}
+        connection.request(method, path, form or None, headers)
+        response = connection.getresponse()
+        cookie = response.headers.get("Set-Cookie", cookie).partition(";")[0]
+        token = re.search(rb'name="csrf" value="([0-9a-f]+)"', response.read())
+        connection.close()
+        if token:
+            fields = {"csrf": token[1].decode(), "name": "campaign@example.com", "password": "correct horse battery"}
+            form = urlencode(fields).encode()
+    if response.status != 303:
+        raise RuntimeError(f"the invitation was answered with {response.status}")
+    return cookie
 
 
 Asked = tuple[str, str, dict[str, str], bytes | None]
@@ -115,12 +165,17 @@ def _rpc(name: str, **arguments: Any) -> Asked:
 
 
 def _upstream(random: Random, name: str) -> Asked:
-    return _get(f"/v1/search?q={name}+sandbox:{random.choice(APIS)}", **{"X-Engine": "home, bing_web"})
+    return _get(f"/v1/search?q={name}+sandbox:{random.choice(APIS)}", **{"X-Engine": "home"})
 
 
 def _page(random: Random, name: str) -> Asked:
     formats = random.choice((["markdown"], ["markdown", "links", "structured"], ["text"], ["html", "metadata"]))
     return _post("/v1/request", {"url": f"https://example.com/{random.choice(PAGES)}?{name}", "formats": formats})
+
+
+def _document(random: Random, name: str) -> Asked:
+    url = f"https://example.com/file/{random.choice(DOCUMENTS)}?{name}"
+    return _post("/v1/request", {"url": url, "formats": ["markdown"]})
 
 
 def _shown(_random: Random, name: str) -> Asked:
@@ -142,16 +197,19 @@ KINDS: tuple[tuple[str, Callable[[Random, str], Asked]], ...] = (
     ("places", lambda _, name: _get(f"/v1/maps/search/{name}")),
     ("upstream", _upstream),
     ("page", _page),
-    ("shown", _shown),
+    ("document", _document),
+    ("screenshot", _shown),
     ("searxng", lambda _, name: _get(f"/searxng/search?q={name}&format=json")),
     ("firecrawl", lambda _, name: _post("/firecrawl/v2/scrape", {"url": f"https://example.com/article?{name}"})),
+    ("serper", lambda _, name: _post("/serper/search", {"q": name})),
+    ("reader", lambda _, name: _get(f"/reader/https://example.com/article?{name}")),
     ("mcp", lambda _, name: _rpc("web_search", q=name)),
     ("gateway", lambda _, name: _get(f"/shop/{quote(name)}")),
     ("batch", _batch),
     ("account", lambda _random, _: _get("/api/v1/usage?group_by=engine")),
-    ("sign-in", lambda _random, _: _get("/dashboard/sign-in")),
+    ("dashboard", lambda random, _: _get(f"/dashboard{random.choice(DASHBOARD)}")),
 )  # fmt: skip
-WEIGHTS = (10, 20, 15, 5, 3, 10, 8, 1, 5, 4, 6, 5, 2, 3, 1)
+WEIGHTS = (10, 20, 15, 5, 3, 10, 6, 4, 2, 4, 4, 3, 3, 6, 6, 2, 2, 4)
 
 
 def _code(status: int, answer: bytes) -> str:

@@ -4,22 +4,29 @@ import os
 import resource
 import signal
 import subprocess
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from os import statvfs
 from random import Random
 from threading import Event
-from time import monotonic
+from time import monotonic, sleep
 
-from benchmarks.campaign.neighbours import Neighbours
-from benchmarks.campaign.place import Place, Program, wait
-from benchmarks.processes import command_of, descendants
+from benchmarks.campaign.neighbours import Neighbours, Server
+from benchmarks.campaign.place import Place, Program, kind_of, processes, wait
+from benchmarks.postgresql import ready
+from benchmarks.processes import descendants
 
 PAUSES = (3.0, 10.0)
 """Seconds between two faults."""
 LASTS = (1.0, 6.0)
+HANGS = 35.0
+"""Seconds after which a supervisor has replaced a worker that stands still, and more."""
+CERTIFICATE_READ_WITHIN = 6.0
+CLOCK_STEPS = (-90, -20, 20, 90)
 FEW_FILES = 60
-BACK_WITHIN = 90.0
+BACK_WITHIN = 120.0
 
 
 @dataclass(frozen=True)
@@ -29,37 +36,38 @@ class Fault:
     name: str
     after: float
     seconds: float
+    met: str
+    """What it has met, where that differs from time to time."""
 
 
 def run(place: Place, neighbours: Neighbours, seed: int, ends: float, stopped: Event) -> list[Fault]:
     """Let faults happen, one after the other, until the monotonic time `ends`; returns them."""
-    random, happened = Random(seed), list[Fault]()
-    names = sorted(FAULTS)
+    random, happened, names = Random(seed), list[Fault](), list[str]()
     while not stopped.wait(random.uniform(*PAUSES)) and monotonic() < ends:
-        if not names:
-            names = sorted(FAULTS)
+        names = names or list(ONE_ROUND)
         name = names.pop(random.randrange(len(names)))
         began, lasts = monotonic(), random.uniform(*LASTS)
-        with FAULTS[name](place, neighbours, random):
+        with FAULTS[name](place, neighbours, Random(f"{seed} {len(happened)}")) as met:  # draws as many as it likes
             stopped.wait(lasts)
-        happened.append(Fault(name, began - place.began, monotonic() - began))
         _start_what_ended(place)
+        happened.append(Fault(name, began - place.began, monotonic() - began, met or ""))
+        print(f"{began - place.began:6.0f} s  {name}{f': {met}' if met else ''}", flush=True)
     return happened
 
 
 def _start_what_ended(place: Place) -> None:
     """Start again what a fault has ended, as systemd or Docker would."""
+    if not place.postgresql.runs():
+        place.postgresql.start()
+        ready(place.database)
     for program in (place.redis, *place.programs):
         if not program.runs():
             program.start()
     wait(place.is_ready, BACK_WITHIN, "the service after a fault")
 
 
-Happens = Callable[[Place, Neighbours, Random], AbstractContextManager[None]]
-
-
-def _children(program: Program, word: str = "") -> list[int]:
-    return [pid for pid in descendants(program.pid) if word in command_of(pid)] if program.runs() else []
+Happens = Callable[[Place, Neighbours, Random], AbstractContextManager[str | None]]
+"""A fault; what it yields says which process it has met."""
 
 
 def _send(pid: int, number: int) -> None:
@@ -67,37 +75,40 @@ def _send(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
-def _killed(word: str, of: str = "service") -> Happens:
-    """A fault: one of the program's processes with a word in its command line is killed; "" for any."""
+def _one_in_turn(number: int, undone: int | None = None, *, within: str = "", seconds: float = 0.0) -> Happens:
+    """A fault: a process of webdata gets a signal, of the kind that this has met least; another one undoes it.
+
+    Only a kind that has the words `within`; for so many seconds more than other faults.
+    """
+    met = Counter[str]()
 
     @contextmanager
-    def happens(place: Place, _: Neighbours, random: Random) -> Iterator[None]:
-        found = _children(getattr(place, of), word)
-        if found:
-            _send(random.choice(found), signal.SIGKILL)
-        yield
-
-    return happens
-
-
-def _frozen(of: str) -> Happens:
-    """A fault: one of the program's processes, or itself, stands still."""
-
-    @contextmanager
-    def happens(place: Place, _: Neighbours, random: Random) -> Iterator[None]:
-        program: Program = getattr(place, of)
-        pid = random.choice([program.pid, *_children(program)])
-        _send(pid, signal.SIGSTOP)
+    def happens(place: Place, _: Neighbours, random: Random) -> Iterator[str]:
+        kinds = defaultdict[str, list[int]](list)
+        for pid in processes(place):
+            kinds[kind_of(place, pid)].append(pid)
+        spared = "" if undone else "the sites"  # proxies that begin again have other ports, which nobody knows
+        names = sorted(name for name in kinds if name not in ("", spared) and within in name)
+        random.shuffle(names)
+        if not names:
+            yield "nothing of its kind"
+            return
+        kind = min(names, key=lambda name: met[name])
+        met[kind] += 1
+        pid = random.choice(kinds[kind])
+        _send(pid, number)
         try:
-            yield
+            sleep(seconds)
+            yield kind
         finally:
-            _send(pid, signal.SIGCONT)
+            if undone:
+                _send(pid, undone)
 
     return happens
 
 
 def _ended(of: str, number: int) -> Happens:
-    """A fault: a whole program gets a signal."""
+    """A fault: a whole program gets a signal, and starts again."""
 
     @contextmanager
     def happens(place: Place, _neighbours: Neighbours, _random: Random) -> Iterator[None]:
@@ -110,10 +121,38 @@ def _ended(of: str, number: int) -> Happens:
     return happens
 
 
+def _frozen(of: str) -> Happens:
+    """A fault: a whole program stands still."""
+
+    @contextmanager
+    def happens(place: Place, _neighbours: Neighbours, _random: Random) -> Iterator[None]:
+        with _stopped(_all(getattr(place, of))):
+            yield
+
+    return happens
+
+
+def _slow(of: str) -> Happens:
+    """A fault: a program runs a fifth of the time."""
+
+    @contextmanager
+    def happens(place: Place, _neighbours: Neighbours, random: Random) -> Iterator[None]:
+        end = monotonic() + random.uniform(*LASTS)
+        while monotonic() < end:
+            with _stopped(_all(getattr(place, of))):
+                sleep(0.2)
+            sleep(0.05)
+        yield
+
+    return happens
+
+
+def _all(program: Program) -> list[int]:
+    return [program.pid, *descendants(program.pid)]
+
+
 @contextmanager
-def _database_frozen(place: Place, _neighbours: Neighbours, _random: Random) -> Iterator[None]:
-    server = _server(place)
-    pids = [server, *descendants(server)]
+def _stopped(pids: list[int]) -> Iterator[None]:
     for pid in pids:
         _send(pid, signal.SIGSTOP)
     try:
@@ -142,14 +181,9 @@ def _read_only(place: Place, _neighbours: Neighbours, _random: Random) -> Iterat
 
 @contextmanager
 def _few_files(place: Place, _: Neighbours, random: Random) -> Iterator[None]:
-    workers = _children(place.service)
-    pid = random.choice(workers) if workers else place.service.pid
-    try:
-        before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-        resource.prlimit(pid, resource.RLIMIT_NOFILE, (FEW_FILES, before[1]))
-    except OSError:
-        yield
-        return
+    pid = random.choice([one for one in processes(place) if kind_of(place, one) == "a worker of the service"] or [0])
+    before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (FEW_FILES, before[1]))
     try:
         yield
     finally:
@@ -172,32 +206,84 @@ def _full_disk(place: Place, _neighbours: Neighbours, _random: Random) -> Iterat
 
 
 @contextmanager
-def _slow_redis(place: Place, _neighbours: Neighbours, random: Random) -> Iterator[None]:
-    from redis import Redis  # noqa: PLC0415
-    from redis.exceptions import RedisError  # noqa: PLC0415
+def _full_database(place: Place, _neighbours: Neighbours, _random: Random) -> Iterator[None]:
+    """PostgreSQL's file system has no room: another file takes what was left of it."""
+    filler = place.data / "filler"
+    with filler.open("wb") as file, suppress(OSError):
+        os.posix_fallocate(file.fileno(), 0, statvfs(place.data).f_bavail * statvfs(place.data).f_frsize)
+    try:
+        yield
+    finally:
+        filler.unlink()
 
-    with suppress(RedisError), Redis(port=place.redis_port, socket_timeout=0.2) as redis:
-        redis.execute_command("DEBUG", "SLEEP", random.uniform(*LASTS))
-    yield
 
+def _redis_setting(name: str, value: str, before: str) -> Happens:
+    """A fault: Redis has another setting."""
 
-def _receiver(mood: str) -> Happens:
     @contextmanager
-    def happens(_place: Place, neighbours: Neighbours, _random: Random) -> Iterator[None]:
-        neighbours.mood = mood
-        try:
-            yield
-        finally:
-            neighbours.mood = "well"
+    def happens(place: Place, _neighbours: Neighbours, _random: Random) -> Iterator[None]:
+        from redis import Redis  # noqa: PLC0415
+
+        with Redis(port=place.redis_port) as redis:
+            redis.config_set(name, value)
+            try:
+                yield
+            finally:
+                redis.config_set(name, before)
 
     return happens
 
 
-FAULTS = {
-    "kill a process of the service": _killed(""),
-    "kill the writer of the ledger": _killed("ledger"),
-    "kill Chromium": _killed("chrom"),
-    "kill the deliverer": _killed("deliver"),
+def _mood(of: str, mood: str) -> Happens:
+    """A fault: a neighbour misbehaves."""
+
+    @contextmanager
+    def happens(_place: Place, neighbours: Neighbours, _random: Random) -> Iterator[None]:
+        server: Server = getattr(neighbours, of)
+        server.mood = mood
+        try:
+            yield
+        finally:
+            server.mood = "well"
+
+    return happens
+
+
+@contextmanager
+def _expired_neighbours(_place: Place, neighbours: Neighbours, _random: Random) -> Iterator[None]:
+    neighbours.certify(expired=True)
+    try:
+        yield
+    finally:
+        neighbours.certify()
+
+
+@contextmanager
+def _expired_service(place: Place, neighbours: Neighbours, _random: Random) -> Iterator[None]:
+    place.certify(neighbours, expired=True)
+    try:
+        sleep(CERTIFICATE_READ_WITHIN)
+        yield
+    finally:
+        place.certify(neighbours)
+
+
+@contextmanager
+def _clock_stepped(place: Place, _neighbours: Neighbours, random: Random) -> Iterator[str]:
+    seconds = random.choice(CLOCK_STEPS)
+    place.step_clock(seconds)
+    try:
+        yield f"by {seconds:+} s"
+    finally:
+        place.step_clock(0)
+
+
+FAULTS: dict[str, Happens] = {
+    "kill a process": _one_in_turn(signal.SIGKILL),
+    "freeze a process": _one_in_turn(signal.SIGSTOP, signal.SIGCONT),
+    "kill the writer of the ledger": _one_in_turn(signal.SIGKILL, within="writer"),
+    "kill Chromium": _one_in_turn(signal.SIGKILL, within="Chromium"),
+    "a worker hangs": _one_in_turn(signal.SIGSTOP, signal.SIGCONT, within="worker of the service", seconds=HANGS),
     "kill the service": _ended("service", signal.SIGKILL),
     "stop the service": _ended("service", signal.SIGTERM),
     "kill the worker of batches": _ended("worker", signal.SIGKILL),
@@ -207,15 +293,35 @@ FAULTS = {
     "freeze the sites": _frozen("sandbox"),
     "kill Redis": _ended("redis", signal.SIGKILL),
     "freeze Redis": _frozen("redis"),
-    "slow Redis": _slow_redis,
-    "freeze PostgreSQL": _database_frozen,
+    "slow Redis": _slow("redis"),
+    "Redis is read-only": _redis_setting("min-replicas-to-write", "1", "0"),
+    "Redis has no room": _redis_setting("maxmemory", "1", "0"),
+    "kill PostgreSQL": _ended("postgresql", signal.SIGQUIT),
+    "restart PostgreSQL": _ended("postgresql", signal.SIGINT),
+    "freeze PostgreSQL": _frozen("postgresql"),
+    "slow PostgreSQL": _slow("postgresql"),
     "cut the connections of PostgreSQL": _connections_cut,
     "PostgreSQL is read-only": _read_only,
+    "PostgreSQL has no room": _full_database,
     "few file descriptors": _few_files,
     "the disk of the records is full": _full_disk,
-    "the receiver hangs": _receiver("hangs"),
-    "the receiver refuses": _receiver("refuses"),
+    "the clock steps": _clock_stepped,
+    "the service's certificate has expired": _expired_service,
+    "the neighbours' certificates have expired": _expired_neighbours,
+    "the receiver hangs": _mood("receiver", "hangs"),
+    "the receiver refuses": _mood("receiver", "refuses"),
+    "the receiver resets": _mood("receiver", "resets"),
+    "the receiver sends garbage": _mood("receiver", "sends garbage"),
+    "the backend hangs": _mood("backend", "hangs"),
+    "the backend resets": _mood("backend", "resets"),
+    "the backend sends garbage": _mood("backend", "sends garbage"),
+    "the backend sends less than it says": _mood("backend", "sends less than it says"),
+    "the backend sends more than it says": _mood("backend", "sends more than it says"),
 }
+ONE_ROUND = (*sorted(FAULTS), *["kill a process"] * 8, *["freeze a process"] * 4)
+"""The faults that happen, in another order, before any happens again."""
+RESETS = ("a process", "the service", "a worker hangs", "few file", "Chromium", "clock", "PostgreSQL", "writer")
+"""Words of the faults during which a connection may end without an answer."""
 
 
 def _sql(place: Place, *statements: str) -> None:
@@ -224,14 +330,3 @@ def _sql(place: Place, *statements: str) -> None:
     with psycopg.connect(place.database, autocommit=True, options="-c default_transaction_read_only=off") as connection:
         for statement in statements:
             connection.execute(statement)
-
-
-def _server(place: Place) -> int:
-    """The process of PostgreSQL that started the others."""
-    import psycopg  # noqa: PLC0415
-
-    with psycopg.connect(place.database) as connection:
-        [(pid,)] = connection.execute("SELECT pg_backend_pid()").fetchall()
-        stat = f"/proc/{pid}/stat"
-        with open(stat, encoding="ascii") as file:  # noqa: PTH123
-            return int(file.read().rpartition(")")[2].split()[1])

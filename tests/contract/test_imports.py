@@ -193,11 +193,12 @@ def test_trees_of_pages_are_made_in_one_place():
 def test_the_environment_is_read_in_one_place():
     """Only `config` reads variables; Scrapy's settings and the command line pass the environment to it.
 
-    `crawl_anywhere` sets one of Scrapy's.
+    `crawl_anywhere` sets one of Scrapy's, and that of temporary files is set for the processes that a program starts.
     """
     readers = {name_of(path) for path in MODULES if "environ" in names(path)}
     assert {name for name in readers if not name.startswith("config.")} <= {
         "settings",
         "main",
         "crawling.crawl_anywhere",
+        "runtime.process.temporary_files",
     }

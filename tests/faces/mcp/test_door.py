@@ -6,6 +6,7 @@ from dataclasses import replace
 import orjson
 import pytest
 import pytest_twisted
+from scrapy.utils.defer import deferred_from_coro
 
 from tests.faces.mcp.conftest import NEW, OLD
 from webdata.accounts.access.api_keys import new_key
@@ -188,3 +189,11 @@ async def test_without_the_extra_the_answer_says_how_to_install_it(ask, monkeypa
         found = await ask("tools/list")
         assert (found.status, found.problem["code"]) == (501, "not_implemented")
         assert "pip install 'webdata[mcp]'" in found.problem["message"]
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_request_whose_tools_are_there_too_late(ask, request):
+    """A request that waits for the tools until the service stops is a 503, as any other one then."""
+    await deferred_from_coro(request.getfixturevalue("door").close())
+    found = await ask("tools/list")
+    assert (found.status, found.problem["code"], found.headers["retry-after"]) == (503, "overloaded", "5")

@@ -15,7 +15,7 @@ from time import monotonic, sleep
 import pytest
 
 from tests.processor_seconds import of_process
-from webdata.runtime.process.workers import Slot
+from webdata.runtime.process.workers import Slot, State, Worker
 
 PROGRAM = """
 import errno, os, signal, sys, time
@@ -341,3 +341,14 @@ def test_a_pause_of_all_processes(supervisor):
     os.killpg(supervisor.process.pid, signal.SIGCONT)
     assert supervisor.workers() == pids
     assert supervisor.end(signal.SIGTERM) == (0, "")
+
+
+def test_the_last_worker_of_a_killed_supervisor_removes_files():
+    """Files of all are a worker's to remove once its supervisor has died and no other worker runs."""
+    states = (State * 2)()
+    first, second = (Worker(number, states, supervisor=0) for number in (1, 2))
+    first.beat()
+    second.beat()
+    assert not first.end()
+    assert second.end()
+    assert not Worker(1, states, supervisor=os.getppid()).end()

@@ -14,7 +14,7 @@ import orjson
 
 from webdata.accounts.access.admission import Admission, CallerStatus
 from webdata.accounts.access.rate_limits import check_limit
-from webdata.domain.errors import MissingExtraError, QueryError
+from webdata.domain.errors import MissingExtraError, OverloadedError, QueryError
 from webdata.domain.extras import extra
 from webdata.faces.api.calling import Calling
 from webdata.faces.api.doors import Door, DoorRoute, RouteContract
@@ -42,6 +42,8 @@ FOREIGN = ProblemDetails(
     "foreign_origin",
     "Pages of this origin may not ask here: whoever runs this service names those that may in WEBDATA_CORS_ORIGINS.",
 )
+STOPPED = 5
+"""Seconds after which a caller of a service that stops is to ask again."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -66,6 +68,7 @@ class McpDoor:
         self._calls = ToolCalls(calls)
         self._origins = frozenset(origins)
         self._opening: asyncio.Future[ToolServer] | None = None
+        self._closed = False
 
     def door(self) -> Door:
         """Its route."""
@@ -101,7 +104,8 @@ class McpDoor:
         return reply.with_headers(status.headers()) if status else reply
 
     async def close(self) -> None:
-        """Close what answers, once no request is in flight."""
+        """Close what answers; a request that waits until it is opened is told so."""
+        self._closed = True
         if self._opening:
             with suppress(MissingExtraError):
                 await (await self._opening).close()
@@ -125,6 +129,8 @@ class McpDoor:
         if self._opening is None:
             self._opening = asyncio.ensure_future(self._open())
         server = await asyncio.shield(self._opening)
+        if self._closed:
+            raise OverloadedError("the service is stopping", STOPPED)
         return await server.reply(request)
 
     async def _open(self) -> "ToolServer":

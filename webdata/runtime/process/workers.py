@@ -74,9 +74,13 @@ class Worker:
         self.states[self.number - 1].beat = monotonic()
 
     def end(self) -> bool:
-        """Report that it takes none any more; returns whether its supervisor, which removes files, has died."""
+        """Report that it takes none any more.
+
+        Returns whether files of all are its to remove: its supervisor, which does that, has died, and all others have
+        ended.
+        """
         self.states[self.number - 1].beat = 0.0
-        return self.orphaned
+        return self.orphaned and not any(state.beat for state in self.states)
 
     @property
     def orphaned(self) -> bool:

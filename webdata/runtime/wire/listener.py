@@ -1,16 +1,23 @@
 """A port on loopback whose every connection is served by a coroutine."""
 
 import asyncio
-from asyncio import StreamReader, StreamWriter
+import logging
+import socket
+from asyncio import StreamReader, StreamReaderProtocol, StreamWriter
 from collections.abc import Awaitable, Callable
 from contextlib import closing, suppress
+from functools import partial
 from math import inf
+
+logger = logging.getLogger(__name__)
 
 CHUNK = 64 * 1024
 """Bytes that are read at once."""
 HOST = "127.0.0.1"
 BACKLOG = 1024
 """Connections in the accept queue: one that finds it full is retried by its client a second later."""
+PAUSE = 1.0
+"""Seconds until the next connection is accepted after an error, such as too many open files: it waits in the queue."""
 
 
 class Stream:
@@ -41,25 +48,48 @@ class Listener:
         """What serves the open connections."""
         self._serve = serve
         self._most = most
-        self._server: asyncio.Server | None = None
+        self._socket: socket.socket | None = None
+        self._accepting: asyncio.Task[None] | None = None
 
     @property
     def listens(self) -> bool:
-        return self._server is not None
+        return self._socket is not None
 
     async def start(self, host: str = HOST, port: int = 0) -> int:
-        """Listen, and return the port, a free one for 0. Raises OSError."""
-        self._server = await asyncio.start_server(self._accept, host, port, limit=CHUNK, backlog=BACKLOG)
-        return int(self._server.sockets[0].getsockname()[1])
+        """Listen, and return the port, a free one for 0; the host is an address. Raises OSError."""
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._socket = socket.create_server((host, port), family=family, backlog=BACKLOG)
+        self._socket.setblocking(False)
+        self._accepting = asyncio.create_task(self._accept_all(self._socket))
+        return int(self._socket.getsockname()[1])
 
     async def stop(self) -> None:
         """Close the port, and abort every connection."""
-        if self._server:
-            self._server.close()
-            self._server = None
-        for task in self.open:
+        tasks = [*self.open, *([self._accepting] if self._accepting else [])]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self.open, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._socket:
+            self._socket.close()
+            self._socket = None
+
+    async def _accept_all(self, listening: socket.socket) -> None:
+        """Accept connections; unlike asyncio's server it logs one line, not a thousand, where files are exhausted."""
+        loop, fails = asyncio.get_running_loop(), False
+        while True:
+            try:
+                connection, _ = await loop.sock_accept(listening)
+            except ConnectionAbortedError:
+                continue
+            except OSError as error:
+                if not fails:
+                    logger.error("connections on loopback wait: %s", error.strerror)  # noqa: TRY400  # it says all
+                fails = True
+                await asyncio.sleep(PAUSE)
+                continue
+            fails = False
+            protocol = partial(StreamReaderProtocol, StreamReader(CHUNK), self._accept)
+            await loop.connect_accepted_socket(protocol, connection)
 
     async def _accept(self, reader: StreamReader, writer: StreamWriter) -> None:
         task = asyncio.current_task()
