@@ -1,7 +1,7 @@
 """The content of a page: all that a reader sees or can open, or only what the page is about."""
 
-from collections.abc import Callable, Container, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from itertools import islice, takewhile
 from typing import Literal, NamedTuple
 
 from lxml.html import HtmlElement
@@ -74,7 +74,7 @@ def readable(root: HtmlElement, text: str, url: str, base: str, extent: Extent) 
     if extent == "main":
         remove_beside(body, kind, removals)
     is_narrow = extent == "main" or kind is PageKind.ARTICLE
-    is_enough = _is_headed_main_part if kind is PageKind.PRODUCT else _is_main_part
+    is_enough = MAIN_PARTS.get(kind, _is_main_part)
     part = _narrowed(body, is_enough if is_narrow else _is_all, kind, removals)
     if extent == "main" and kind in MOSTLY_FACTS:
         removals.drop(part, ("around most of the text", _around_most(removals.weights(part))))
@@ -178,6 +178,12 @@ def _is_headed_main_part(best: HtmlElement, around: HtmlElement, weights: Weight
     return (around not in weights.headed or best in weights.headed) and _is_main_part(best, around, weights)
 
 
+def _is_thread(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
+    """The same on a thread, whose question may be short beside the answers after it."""
+    before = takewhile(lambda child: child is not best, around)
+    return _is_main_part(best, around, weights) and not any(weights.prose[child] for child in before)
+
+
 def _is_all(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
     """Whether what is outside of an element has next to no prose and facts, and not the page's headline."""
     if around in weights.headed and best not in weights.headed:
@@ -188,3 +194,7 @@ def _is_all(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
 def _free(element: HtmlElement, weights: Weights) -> float:
     """The amount of an element's text outside links, with prices and other short facts."""
     return weights.text[element] - weights.linked[element]
+
+
+MAIN_PARTS: Mapping[PageKind, IsEnough] = {PageKind.PRODUCT: _is_headed_main_part, PageKind.THREAD: _is_thread}
+"""What is enough of a page of some kinds."""
