@@ -179,9 +179,10 @@ def _is_headed_main_part(best: HtmlElement, around: HtmlElement, weights: Weight
 
 
 def _is_thread(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
-    """The same on a thread, whose question may be short beside the answers after it."""
-    before = takewhile(lambda child: child is not best, around)
-    return _is_main_part(best, around, weights) and not any(weights.prose[child] for child in before)
+    """The same on a thread, whose question may be short: the first prose after the headline, before the answers."""
+    before = [*takewhile(lambda child: child is not best, around)]
+    after = [*takewhile(lambda child: child not in weights.headed, reversed(before))]
+    return _is_main_part(best, around, weights) and not any(weights.prose[child] for child in after)
 
 
 def _is_all(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
