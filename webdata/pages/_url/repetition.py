@@ -151,9 +151,11 @@ def _folded(text: str | None) -> str:
     return " ".join(text.split()).casefold() if text else ""
 
 
-def _is_glossary(element: HtmlElement, weights: Weights) -> bool:
-    """Whether an element is a list of terms with prose; facts about a member have none."""
-    return element.tag == "dl" and weights.prose[element] > 0
+def _is_quoted(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element is a quotation or a list within a post, not the list of posts; facts of members have no prose."""
+    if element.tag == "dl":
+        return weights.prose[element] > 0
+    return element.tag in QUOTED and weights.share(element) < MOST
 
 
 def _blocks(elements: Iterable[HtmlElement], is_whole: Callable[[HtmlElement], bool]) -> Iterator[HtmlElement]:
@@ -186,7 +188,7 @@ def _places(weights: Weights, naming: Container[HtmlElement]) -> dict[int, list[
     numbers: dict[tuple[int, str, str], int] = {}
     place: dict[HtmlElement, int] = {}
     found: defaultdict[int, list[HtmlElement]] = defaultdict(list)
-    for element in _blocks(weights.elements[1:], lambda one: one.tag in QUOTED or _is_glossary(one, weights)):
+    for element in _blocks(weights.elements[1:], lambda one: _is_quoted(one, weights)):
         around = element.getparent()
         key = (place.get(around, 0) if around is not None else 0, str(element.tag), _first_name(element))
         place[element] = numbers.setdefault(key, len(numbers) + 1)
