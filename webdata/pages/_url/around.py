@@ -65,7 +65,7 @@ def _remove_around(body: HtmlElement, weights: Weights, inside: Container[HtmlEl
 def _few_links(elements: Iterable[HtmlElement], weights: Weights) -> Iterator[HtmlElement]:
     """Lists of links with a small share of a page's text, and longer ones of titles before and after all of its text.
 
-    A page whose lists have more is one of links; a list beside a paragraph is a part of the text.
+    A page whose lists have more is one of links; a list that ends a section is a part of the text.
     """
     outside = _outside_of_text(weights)
     for element in filter(weights.is_links, elements):
@@ -75,11 +75,11 @@ def _few_links(elements: Iterable[HtmlElement], weights: Weights) -> Iterator[Ht
 
 
 def _is_of_text(element: HtmlElement, weights: Weights) -> bool:
-    """Whether an element is a list beside a paragraph of the text, between two others of its parts."""
-    beside = (element.getprevious(), element.getnext())
-    if element.tag not in ("ul", "ol") or None in beside:
+    """Whether an element is a list between a paragraph and the heading of the next section: it ends its own one."""
+    before, after = element.getprevious(), element.getnext()
+    if before is None or after is None or element.tag not in ("ul", "ol"):
         return False
-    return any(one.tag == "p" and weights.prose[one] > 0 for one in beside if one is not None)
+    return before.tag == "p" and weights.prose[before] > 0 and after.tag in HEADINGS
 
 
 def _outside_of_text(weights: Weights) -> Container[HtmlElement]:

@@ -1,6 +1,6 @@
 """The content of a page: all that a reader sees or can open, or only what the page is about."""
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import islice, takewhile
 from typing import Literal, NamedTuple
 
@@ -74,7 +74,8 @@ def readable(root: HtmlElement, text: str, url: str, base: str, extent: Extent) 
     if extent == "main":
         remove_beside(body, kind, removals)
     is_narrow = extent == "main" or kind is PageKind.ARTICLE
-    is_enough = MAIN_PARTS.get(kind, _is_main_part)
+    of_kind = {PageKind.PRODUCT: _is_headed_main_part, PageKind.THREAD: _is_thread}
+    is_enough = of_kind.get(kind, _is_main_part)
     part = _narrowed(body, is_enough if is_narrow else _is_all, kind, removals)
     if extent == "main" and kind in MOSTLY_FACTS:
         removals.drop(part, ("around most of the text", _around_most(removals.weights(part))))
@@ -179,7 +180,7 @@ def _is_headed_main_part(best: HtmlElement, around: HtmlElement, weights: Weight
 
 
 def _is_thread(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
-    """The same on a thread, whose question may be short: the first prose after the headline, before the answers."""
+    """The same of a thread, without prose between the headline and the element: a question is short beside answers."""
     before = [*takewhile(lambda child: child is not best, around)]
     after = [*takewhile(lambda child: child not in weights.headed, reversed(before))]
     return _is_main_part(best, around, weights) and not any(weights.prose[child] for child in after)
@@ -195,7 +196,3 @@ def _is_all(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
 def _free(element: HtmlElement, weights: Weights) -> float:
     """The amount of an element's text outside links, with prices and other short facts."""
     return weights.text[element] - weights.linked[element]
-
-
-MAIN_PARTS: Mapping[PageKind, IsEnough] = {PageKind.PRODUCT: _is_headed_main_part, PageKind.THREAD: _is_thread}
-"""What is enough of a page of some kinds."""

@@ -61,19 +61,19 @@ def labels(weights: Weights) -> Iterator[HtmlElement]:
     Texts that differ in numbers are the same. Headings and times stay, as they say whose a post is, and of when; a time
     in an aside is that of a member.
     """
-    signatures = _signatures(weights.elements)
+    signatures, templates = _signatures(weights.elements), _signatures(weights.elements, exact=False)
     named = [*_naming(weights)]
     naming = {around for name in named for around in (name, *name.iterancestors())}
-    headed = {around for name in named if name.tag != "time" for around in (name, *name.iterancestors())}
+    headed = {e for name in named if name.tag != "time" for e in (*name.iter("*"), *name.iterancestors())}
     for aside in weights.elements:
         if aside.tag == "aside" and not weights.prose[aside]:
             yield from (element for element in aside.iter("*") if element not in headed)
     for parts in _places(weights, naming).values():
         if len(parts) < TWICE or sum(weights.text[part] for part in parts) > MUCH * weights.whole:
             continue
-        if not any(weights.prose[part] for part in parts) or _are_repeated(signatures[part] for part in parts):
-            yield from parts
-        elif all(weights.text[part] <= LONGEST for part in parts) and _are_repeated(map(_unnumbered, parts)):
+        are_short = all(weights.text[part] <= LONGEST for part in parts)
+        compared = templates if are_short else signatures
+        if not any(weights.prose[part] for part in parts) or _are_repeated(compared[part] for part in parts):
             yield from parts
 
 
@@ -112,8 +112,8 @@ def _posts(inner: HtmlElement, weights: Weights) -> HtmlElement | None:
         around = element.getparent()
         if around is None or around not in weights.text:
             break
-        beside = (child for child in around if child is not element and weights.text[child])
-        if element.tag in PARTS and any(form(child) == form(element) for child in beside):
+        own = form(element)
+        if element.tag in PARTS and any(form(e) == own and weights.text[e] for e in around if e is not element):
             found = around
     return found
 
@@ -136,13 +136,17 @@ def _is_rank(heading: HtmlElement, weights: Weights) -> bool:
     return not weights.links[heading] and around is not None and not weights.prose.get(around)
 
 
-def _signatures(elements: list[HtmlElement]) -> dict[HtmlElement, int]:
-    """A number for each element, the same for those with the same texts and pictures in elements of the same order."""
+def _signatures(elements: list[HtmlElement], *, exact: bool = True) -> dict[HtmlElement, int]:
+    """A number for each element, the same for those with the same texts and pictures in elements of the same order.
+
+    Without pictures, and for texts that differ in numbers, too, if not `exact`.
+    """
+    folded = _folded if exact else _unnumbered
     found: dict[HtmlElement, int] = {}
     for element in reversed(elements):  # what is in an element comes before it
-        pieces: list[object] = [_folded(element.text), element.get("src", "") if element.tag == "img" else ""]
+        pieces: list[object] = [folded(element.text), element.get("src", "") if exact and element.tag == "img" else ""]
         for child in element:
-            pieces += (found[child], _folded(child.tail) if child.tail else "")
+            pieces += (found[child], folded(child.tail) if child.tail else "")
         found[element] = hash(tuple(piece for piece in pieces if piece != ""))
     return found
 
@@ -151,8 +155,12 @@ def _folded(text: str | None) -> str:
     return " ".join(text.split()).casefold() if text else ""
 
 
+def _unnumbered(text: str | None) -> str:
+    return _folded(NUMBERS.sub("", text)) if text else ""
+
+
 def _is_quoted(element: HtmlElement, weights: Weights) -> bool:
-    """Whether an element is a quotation or a list within a post, not the list of posts; facts of members have no prose."""
+    """Whether an element is a quotation, a list or a glossary in a post, but neither all posts nor a member's facts."""
     if element.tag == "dl":
         return weights.prose[element] > 0
     return element.tag in QUOTED and weights.share(element) < MOST
@@ -203,11 +211,6 @@ def _first_name(element: HtmlElement) -> str:
     return next(names, "")
 
 
-def _unnumbered(element: HtmlElement) -> str:
-    """The words of an element's text without numbers."""
-    return " ".join(NUMBERS.sub(" ", element.text_content()).split())
-
-
-def _are_repeated(signatures: Iterable[object]) -> bool:
+def _are_repeated(signatures: Iterable[int]) -> bool:
     counts = Counter(signatures)
     return sum(count for count in counts.values() if count > 1) >= MOST * counts.total()
