@@ -296,3 +296,22 @@ def test_an_element_around_main_is_never_beside_the_content(read):
     posts = "".join(f"<article><h2><a href=/{number}>Recipe {number}</a></h2></article>" for number in range(6))
     page = f"<div>{menu}</div><div class=content-sidebar-wrap><main>{posts}</main></div>"
     assert [f"Recipe {number}" in read(page) for number in range(6)] == [True] * 6
+
+
+def test_a_list_of_links_that_ends_a_section_is_text_of_an_article(read):
+    """A list after the paragraph of a section stays before the heading of the next; one between paragraphs goes."""
+    links = "".join(f"<li><a href='/{number}'>Tool no. {number} for the workshop</a>" for number in range(5))
+    prose, meta = f"<p>{NOTE * 3}</p>" * 6, "<meta property=og:type content=article>"
+    text = read(f"{meta}<title>T</title><h1>T</h1><div>{prose}<ul>{links}</ul><h2>Second</h2>{prose}</div>")
+    assert text.count("for the workshop") == 5
+    assert "workshop" not in read(f"{meta}<title>T</title><h1>T</h1><div>{prose}<ul>{links}</ul>{prose}</div>")
+
+
+def test_a_part_with_links_that_is_said_to_be_a_button_is_content(read):
+    """A carousel with a role by which it moves has cards with prose; a button with one link is a control."""
+    card = "".join(f"<div><a href='/{number}'>Game {number}</a><p>{NOTE}</p></div>" for number in range(4))
+    text = read(f"<title>T</title><h1>T</h1><div><p>{NOTE * 3}</p><div role=button tabindex=0>{card}</div></div>")
+    assert all(f"Game {number}" in text for number in range(4))
+    assert "Game" not in read(
+        f"<title>T</title><h1>T</h1><div><p>{NOTE * 3}</p><div role=button><a href=/1>Game</a></div></div>"
+    )

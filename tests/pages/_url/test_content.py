@@ -83,3 +83,16 @@ def test_a_tab_with_most_of_the_prose_is_not_all_of_a_page(read):
     )
     text = read(f"<div><div class=tabs>{panels}</div></div>")
     assert [line in text for line in ("39 The", "Building permit", "What does it cost?")] == [True] * 3
+
+
+def test_a_short_question_is_what_its_long_answers_are_about(read):
+    """The question of a thread stays in `main` where the answers in one element have nearly all of the prose."""
+    answers = "".join(f"<div class=answercell><p>{LEAD.replace('Monday', f'day {n}') * 20}</p></div>" for n in range(9))
+    question = "How did the town decide on the bridge, and who was it that asked for it?"
+    text = read(
+        f"<title>T</title><div><h1>The bridge</h1></div><div><div class=question><p>{question}</p></div>"
+        f"<div class=answers>{answers}</div></div>",
+        content="main",
+    )
+    assert question in text
+    assert text.count("What the town decided on day") == 180

@@ -113,3 +113,50 @@ def test_remarks_on_answers_are_left_out_of_what_a_thread_is_about(read):
     html = f"<div {schema}QAPage><h1>T</h1><div {schema}Question><p>{NOTE.format(0)}</p>{answers}</div></div>"
     main, page = read(html, content="main"), read(html)
     assert (main.count("Remark"), "Thanks" in main, page.count("Thanks to")) == (7, False, 3)
+
+
+def test_labels_of_posts_in_a_list_that_differ_in_numbers_are_left_out_of_what_a_thread_is_about(read):
+    """Counts that are as long as prose are labels of posts in an ordered list; what is counted in the posts stays."""
+    label = "{0} gold badges and {0} silver badges and {0} bronze badges, answered for the {0}th time"
+    posts = "".join(
+        f"<li class=bbp-topic><h4>Ann{number}</h4><div class=text><p>{NOTE.format(number) * 3}</div>"
+        f"<div class=member><img src=/{number}.png alt=''><span>{label.format(number)}</span></div>"
+        for number in range(1, 5)
+    )
+    html = f"<title>T</title><h1>T</h1><ol class=posts>{posts}</ol>"
+    text = read(html, content="main")
+    assert ("silver badges" in text, "silver badges" in read(html)) == (False, True)
+    assert all(NOTE.format(number).strip() in text and f"Ann{number}" in text for number in range(1, 5))
+
+
+def test_times_of_members_beside_posts_are_left_out_of_what_a_thread_is_about(read):
+    """The day on which a member joined goes with the member's aside; the member's name and the post's day stay."""
+    posts = (
+        f"<article><aside><h3><a href=/m>Ann{number}</a></h3><ul><li><time>January {number}, 2001</time></ul></aside>"
+        f"<time>May {number}</time><div class=text>{NOTE.format(number) * 3}</div></article>"
+        for number in range(1, 4)
+    )
+    text = read(thread(*posts), content="main")
+    assert "January" not in text
+    assert all(kept in text for kept in ("Ann1", "Ann3", "May 1", "May 3"))
+
+
+OTHERS = "<aside class=more><h3>Other threads</h3><ul><li><a href=/a>Which lamp?</a> May 3<li>Log in</ul></aside>"
+
+
+def test_what_stands_behind_the_posts_of_a_thread_is_not_what_it_is_about(read):
+    """Other threads behind the last post go, the last post stays, however short it is."""
+    posts = [f"<div class=text>{NOTE.format(number) * 3}</div>" for number in range(1, 5)]
+    html = (
+        thread(*posts, "<div class=text>Thanks!</div>") + f"</div><div class=end>{OTHERS.replace('aside', 'div')}</div>"
+    )
+    text = read(html, content="main")
+    assert ("Other threads" in text, "Other threads" in read(html)) == (False, True)
+    assert text.rstrip().endswith("Thanks!")
+
+
+def test_much_text_behind_the_posts_of_a_thread_stays(read):
+    """Posts of another form behind the others are posts, too."""
+    posts = [f"<div class=text>{NOTE.format(number) * 2}</div>" for number in range(1, 4)]
+    html = thread(*posts) + f"</div><section><p>{NOTE.format(9) * 5}</p></section>"
+    assert NOTE.format(9).strip() in read(html, content="main")

@@ -65,13 +65,21 @@ def _remove_around(body: HtmlElement, weights: Weights, inside: Container[HtmlEl
 def _few_links(elements: Iterable[HtmlElement], weights: Weights) -> Iterator[HtmlElement]:
     """Lists of links with a small share of a page's text, and longer ones of titles before and after all of its text.
 
-    A page whose lists have more is one of links.
+    A page whose lists have more is one of links; a list that ends a section is a part of the text.
     """
     outside = _outside_of_text(weights)
     for element in filter(weights.is_links, elements):
         most = MUCH if element in outside else 0 if weights.prose[element] else SOME
-        if weights.text[element] < most * weights.whole:
+        if weights.text[element] < most * weights.whole and not _is_of_text(element, weights):
             yield element
+
+
+def _is_of_text(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element is a list between a paragraph and the heading of the next section: it ends its own one."""
+    before, after = element.getprevious(), element.getnext()
+    if before is None or after is None or element.tag not in ("ul", "ol"):
+        return False
+    return before.tag == "p" and weights.prose[before] > 0 and after.tag in HEADINGS
 
 
 def _outside_of_text(weights: Weights) -> Container[HtmlElement]:

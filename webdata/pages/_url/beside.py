@@ -15,7 +15,7 @@ from webdata.pages._url.cleaning import (
 from webdata.pages._url.dropping import Removals
 from webdata.pages._url.names import CHROME_NAMES, COMMENT_NAMES, COMMENTS, tokens
 from webdata.pages._url.page_kinds import PageKind
-from webdata.pages._url.repetition import copies, labels
+from webdata.pages._url.repetition import behind_posts, copies, labels
 from webdata.pages._url.weights import Weights
 
 QUESTIONS = frozenset(["Question", "Answer"])
@@ -34,6 +34,7 @@ def remove_beside(body: HtmlElement, kind: PageKind, removals: Removals) -> None
             ("before the headline", _before_headline(weights)),
             ("comments", with_headings(e for e in parts if _is_remark(e))),
             ("label of posts", labels(weights)),
+            ("behind the posts", behind_posts(weights)),
             ("copy", copies(weights, of_records=True)),
         )
         return

@@ -70,7 +70,7 @@ DENSE = 0.4
 """The share of text in links from which a part beside the content is one of links."""
 VERY_DENSE = 0.7
 FEW = 3
-"""Links of the smallest such part."""
+"""Links of the smallest such part, and of what is no button: a button has none."""
 MANY = 20
 """Links of the footer of a site, of which half of the text is in links."""
 ARTICLE = 600
@@ -105,7 +105,7 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
         body,
         ("vendor", (e for e in parts if not VENDORS.isdisjoint(tokens(e)))),
         ("form to fill in", _forms(parts, weights, kind)),
-        ("control", (e for e in parts if _is_control(e))),
+        ("control", (e for e in parts if _is_control(e, weights))),
         ("twin for screen readers", (e for e in parts if _is_twin(e))),
         ("twin for screen readers", twins(weights)),
         ("dialog", _dialogs(parts, weights)),
@@ -174,8 +174,13 @@ def _is_label(element: HtmlElement) -> bool:
     return element.get("for") is not None or next(element.iterdescendants("input"), None) is not None
 
 
-def _is_control(element: HtmlElement) -> bool:
-    return element.tag in CONTROLS or element.get("role") in CONTROL_ROLES
+def _is_control(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element is a control; what is said to be a button but has prose and several links is a part."""
+    if element.tag in CONTROLS:
+        return True
+    role = element.get("role")
+    is_part = role == "button" and weights.prose[element] > 0 and weights.links[element] >= FEW
+    return role in CONTROL_ROLES and not is_part
 
 
 def _is_twin(element: HtmlElement) -> bool:

@@ -1,7 +1,7 @@
 """The content of a page: all that a reader sees or can open, or only what the page is about."""
 
 from collections.abc import Callable, Container, Iterator, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Literal, NamedTuple
 
 from lxml.html import HtmlElement
@@ -74,7 +74,8 @@ def readable(root: HtmlElement, text: str, url: str, base: str, extent: Extent) 
     if extent == "main":
         remove_beside(body, kind, removals)
     is_narrow = extent == "main" or kind is PageKind.ARTICLE
-    is_enough = _is_headed_main_part if kind is PageKind.PRODUCT else _is_main_part
+    of_kind = {PageKind.PRODUCT: _is_headed_main_part, PageKind.THREAD: _is_thread}
+    is_enough = of_kind.get(kind, _is_main_part)
     part = _narrowed(body, is_enough if is_narrow else _is_all, kind, removals)
     if extent == "main" and kind in MOSTLY_FACTS:
         removals.drop(part, ("around most of the text", _around_most(removals.weights(part))))
@@ -176,6 +177,13 @@ def _is_main_part(best: HtmlElement, around: HtmlElement, weights: Weights) -> b
 def _is_headed_main_part(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
     """The same on the page of a product, whose name is more certain than its prose: that may be its seller's."""
     return (around not in weights.headed or best in weights.headed) and _is_main_part(best, around, weights)
+
+
+def _is_thread(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
+    """The same of a thread, without prose between the headline and the element: a question is short beside answers."""
+    before = [*takewhile(lambda child: child is not best, around)]
+    after = [*takewhile(lambda child: child not in weights.headed, reversed(before))]
+    return _is_main_part(best, around, weights) and not any(weights.prose[child] for child in after)
 
 
 def _is_all(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:

@@ -4,6 +4,7 @@ Both are known by repetition alone. A copy has the text of an earlier part. Arou
 place in the markup have short facts about the author and names of controls in every post, or the same signature.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator
 
@@ -24,10 +25,15 @@ MOST = 0.5
 """The share of the parts of one place with a text that others have, too, from which they are signatures."""
 MUCH = 0.3
 """The share of a page's text from which the parts of one place are the posts themselves."""
+SOME = 0.15
+"""The share of a page's prose behind posts from which it may be posts of another form."""
 WHOLES = frozenset(["dl", "figure", "pre", "table"])
 """Elements whose parts may have the same text and are facts of their own."""
 QUOTED = frozenset(["blockquote", "ol", "pre", "table"])
 """Elements within posts, of which no part is a label."""
+NUMBERS = re.compile(r"[\d.,]+k?")
+LONGEST = 300
+"""Characters of the longest text that is compared without its numbers."""
 NAMED = 1000
 """Characters of class names that are read."""
 NAMING = HEADINGS | {"time"}
@@ -52,18 +58,64 @@ def copies(weights: Weights, *, of_records: bool) -> Iterator[HtmlElement]:
 def labels(weights: Weights) -> Iterator[HtmlElement]:
     """The parts of a thread's posts that have no prose in any of them or the same text in most, and asides without any.
 
-    Headings and times stay, as they say whose a post is, and of when.
+    Texts that differ in numbers are the same. Headings and times stay, as they say whose a post is, and of when; a time
+    in an aside is that of a member.
     """
-    signatures = _signatures(weights.elements)
-    naming = {around for name in _naming(weights) for around in (name, *name.iterancestors())}
+    signatures, templates = _signatures(weights.elements), _signatures(weights.elements, exact=False)
+    named = [*_naming(weights)]
+    naming = {around for name in named for around in (name, *name.iterancestors())}
+    headed = {e for name in named if name.tag != "time" for e in (*name.iter("*"), *name.iterancestors())}
     for aside in weights.elements:
         if aside.tag == "aside" and not weights.prose[aside]:
-            yield from (element for element in aside.iter("*") if element not in naming)
+            yield from (element for element in aside.iter("*") if element not in headed)
     for parts in _places(weights, naming).values():
         if len(parts) < TWICE or sum(weights.text[part] for part in parts) > MUCH * weights.whole:
             continue
-        if not any(weights.prose[part] for part in parts) or _are_repeated(signatures[part] for part in parts):
+        are_short = all(weights.text[part] <= LONGEST for part in parts)
+        compared = templates if are_short else signatures
+        if not any(weights.prose[part] for part in parts) or _are_repeated(compared[part] for part in parts):
             yield from parts
+
+
+def behind_posts(weights: Weights) -> list[HtmlElement]:
+    """What stands behind the posts of a thread, such as other threads; nothing where it is much.
+
+    The posts are siblings of one form around the middle of the page's prose.
+    """
+    middle = _middle(weights)
+    posts = None if middle is None else _posts(middle, weights)
+    if posts is None:
+        return []
+    found: list[HtmlElement] = []
+    for around in (posts, *posts.iterancestors()):
+        if around is weights.elements[0]:
+            break
+        found += (element for element in around.itersiblings() if element not in weights.headed)
+    is_much = sum(weights.text[element] for element in found) >= MUCH * weights.whole
+    return [] if is_much or sum(weights.share(element) for element in found) >= SOME else found
+
+
+def _middle(weights: Weights) -> HtmlElement | None:
+    """The element in which the first half of a page's prose ends."""
+    prose = 0.0
+    for element in weights.elements:
+        prose += weights.own_prose[element]
+        if prose > weights.total / 2:
+            return element
+    return None
+
+
+def _posts(inner: HtmlElement, weights: Weights) -> HtmlElement | None:
+    """The outermost element whose children have the form of the one that `inner` is in; paragraphs are no posts."""
+    found = None
+    for element in (inner, *inner.iterancestors()):
+        around = element.getparent()
+        if around is None or around not in weights.text:
+            break
+        own = form(element)
+        if element.tag in PARTS and any(form(e) == own and weights.text[e] for e in around if e is not element):
+            found = around
+    return found
 
 
 def _naming(weights: Weights) -> Iterator[HtmlElement]:
@@ -84,13 +136,17 @@ def _is_rank(heading: HtmlElement, weights: Weights) -> bool:
     return not weights.links[heading] and around is not None and not weights.prose.get(around)
 
 
-def _signatures(elements: list[HtmlElement]) -> dict[HtmlElement, int]:
-    """A number for each element, the same for those with the same texts and pictures in elements of the same order."""
+def _signatures(elements: list[HtmlElement], *, exact: bool = True) -> dict[HtmlElement, int]:
+    """A number for each element, the same for those with the same texts and pictures in elements of the same order.
+
+    Without pictures, and for texts that differ in numbers, too, if not `exact`.
+    """
+    folded = _folded if exact else _unnumbered
     found: dict[HtmlElement, int] = {}
     for element in reversed(elements):  # what is in an element comes before it
-        pieces: list[object] = [_folded(element.text), element.get("src", "") if element.tag == "img" else ""]
+        pieces: list[object] = [folded(element.text), element.get("src", "") if exact and element.tag == "img" else ""]
         for child in element:
-            pieces += (found[child], _folded(child.tail) if child.tail else "")
+            pieces += (found[child], folded(child.tail) if child.tail else "")
         found[element] = hash(tuple(piece for piece in pieces if piece != ""))
     return found
 
@@ -99,9 +155,15 @@ def _folded(text: str | None) -> str:
     return " ".join(text.split()).casefold() if text else ""
 
 
-def _is_glossary(element: HtmlElement, weights: Weights) -> bool:
-    """Whether an element is a list of terms with prose; facts about a member have none."""
-    return element.tag == "dl" and weights.prose[element] > 0
+def _unnumbered(text: str | None) -> str:
+    return _folded(NUMBERS.sub("", text)) if text else ""
+
+
+def _is_quoted(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element is a quotation, a list or a glossary in a post, but neither all posts nor a member's facts."""
+    if element.tag == "dl":
+        return weights.prose[element] > 0
+    return element.tag in QUOTED and weights.share(element) < MOST
 
 
 def _blocks(elements: Iterable[HtmlElement], is_whole: Callable[[HtmlElement], bool]) -> Iterator[HtmlElement]:
@@ -134,7 +196,7 @@ def _places(weights: Weights, naming: Container[HtmlElement]) -> dict[int, list[
     numbers: dict[tuple[int, str, str], int] = {}
     place: dict[HtmlElement, int] = {}
     found: defaultdict[int, list[HtmlElement]] = defaultdict(list)
-    for element in _blocks(weights.elements[1:], lambda one: one.tag in QUOTED or _is_glossary(one, weights)):
+    for element in _blocks(weights.elements[1:], lambda one: _is_quoted(one, weights)):
         around = element.getparent()
         key = (place.get(around, 0) if around is not None else 0, str(element.tag), _first_name(element))
         place[element] = numbers.setdefault(key, len(numbers) + 1)
