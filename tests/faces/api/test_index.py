@@ -25,7 +25,7 @@ def test_a_parameter_in_the_path_has_the_name_of_its_segment():
 
     assert endpoint["path"] == "/v1/maps/search/{query}"
     assert endpoint["example"] == "/v1/maps/search/cafes+in+Porto"
-    assert locations == {"query": "path", "num": "query", "hl": "query", "gl": "query"}
+    assert locations == {"query": "path", "num": "query", "hl": "query", "gl": "query", "archive": "query"}
 
 
 def test_an_endpoint_with_a_body_has_an_example_of_it():

@@ -48,7 +48,7 @@ ANSWERS = Table(
 ARCHIVE_SHARES = Table(
     "archive_shares",
     METADATA,
-    Column("account_id", String(64), ForeignKey("accounts.id", name="archive_shares_account"), nullable=False),
+    Column("account_id", String(64), nullable=False),
     Column("test", Boolean, nullable=False),
     Column("bytes", BigInteger, nullable=False),
     Column("refused", BigInteger, nullable=False),

@@ -49,6 +49,5 @@ def upgrade() -> None:
         Column("test", Boolean, nullable=False),
         Column("bytes", BigInteger, nullable=False),
         Column("refused", BigInteger, nullable=False),
-        ForeignKeyConstraint(["account_id"], ["accounts.id"], name="archive_shares_account"),
         PrimaryKeyConstraint("account_id", "test", name="archive_shares_pkey"),
     )
