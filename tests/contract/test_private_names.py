@@ -86,6 +86,7 @@ PRIVATE_NAMES = [
     ("crawling.jobs.feeds", "Scrapy, FeedExporter", "_close_slot", "feeds that are continued after a kill"),
     ("crawling.jobs.crawl", "Scrapy, CrawlerProcess", "_create_crawler", "a crawler that knows its file of queries"),
     ("pages._url.feeds", "lxml", "_Element", "the type of an element, for the type checker alone"),
+    ("pages._news.items", "lxml", "_Element", "the type of an element, for the type checker alone"),
 ]
 """By module of the product: whose private names it uses, which, and what breaks when a release changes them."""
 

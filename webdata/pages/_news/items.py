@@ -6,7 +6,7 @@ markup, is left to it: an item with such a text stays in the feed.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from lxml import etree
@@ -20,8 +20,7 @@ MISREAD = re.compile("[\x80-\x9f]|[\xc2-\xf4][\x80-\xbf]")
 """Characters that feedparser takes for another charset's, and mends."""
 MARKUP = re.compile(r"<|&#?\w+;")
 ADDRESS = re.compile(r"https?://[^/\s;][^\s;]*")
-DATE = re.compile(r"[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) ([12]\d{3}) (\d\d):(\d\d):(\d\d) GMT", re.ASCII)
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+DATE = re.compile(r"[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} [12]\d{3} \d\d:\d\d:\d\d GMT", re.ASCII)
 SUMMARY = re.compile(
     r'(?:[^<>&\r]++|&(?:(?:nbsp|amp|lt|gt|quot);| )|</?(?:ol|li|strong)>|</(?:a|font)>|<font color="#[0-9a-f]{6}">'
     r"""|<a href="https?://(?:[^\s"'<>&;]|&amp;(?!\w+;))++"(?: target="_blank")?>)*+"""
@@ -93,12 +92,10 @@ def _guid(text: str, attributes: Mapping[str, str]) -> dict[str, Any] | None:
 
 
 def _published(text: str, attributes: Mapping[str, str]) -> dict[str, Any] | None:
-    if attributes or (date := DATE.fullmatch(text)) is None:
+    if attributes or not DATE.fullmatch(text):
         return None
-    day, month, year, hour, minute, second = date.groups()
     try:
-        number = MONTHS.index(month) + 1
-        time = datetime(int(year), number, int(day), int(hour), int(minute), int(second), tzinfo=UTC)
+        time = parsedate_to_datetime(text)
     except ValueError:
         return None
     return {"published": text, "published_parsed": [*time.utctimetuple()]}

@@ -38,7 +38,7 @@ def blocks(root: HtmlElement) -> Iterator[str]:
     """The texts of the JSON-LD blocks of a page."""
     for script in root.iter("script"):
         if (script.get("type") or "").partition(";")[0].strip().lower() == "application/ld+json":
-            yield script.text or ""  # no element is in a script
+            yield script.text_content()
 
 
 def items(root: HtmlElement) -> tuple[list[Any], int]:
