@@ -26,7 +26,8 @@ HANGS = 35.0
 CERTIFICATE_READ_WITHIN = 6.0
 CLOCK_STEPS = (-90, -20, 20, 90)
 FEW_FILES = 60
-BACK_WITHIN = 120.0
+BACK_WITHIN = 180.0
+"""Seconds: a supervisor gives its workers 120 to stop."""
 
 
 @dataclass(frozen=True)

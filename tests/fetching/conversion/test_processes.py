@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -15,9 +16,11 @@ import pytest
 from tests.composed_office import ENDLESS
 from tests.composed_pdf import hostile
 from webdata.domain.errors import UnsupportedContentError, UpstreamError, UpstreamTimeoutError
+from webdata.fetching.conversion import processes as conversion
 from webdata.fetching.conversion.processes import LARGE, LARGE_AT_ONCE, WORKERS, Conversions, LargePageLimit
 from webdata.pages import url
 from webdata.resources.terms.extraction import Extraction
+from webdata.runtime.process.pools import process_pool
 
 RESPONSE = {"url": "https://example.com/", "status": 200, "headers": {"content-type": "text/html"}}
 MARKDOWN = {**RESPONSE, "response_type": "markdown"}
@@ -69,6 +72,27 @@ async def test_a_page_whose_text_takes_too_long_is_an_error():
     with pytest.raises(UpstreamError, match="too long to convert") as caught:
         await converted(ENTITIES, seconds=0.01, seconds_bare=0.01)
     assert (caught.value.kind, monotonic() - begun < 10) == ("too_complex", True)
+
+
+@pytest.mark.task
+async def test_processes_that_cannot_begin_begin_at_the_next_attempt(monkeypatch):
+    """Where the processes' server has just died, the page is converted by others, without markup."""
+    pools = [BrokenPool()]
+
+    def pool(*arguments):
+        return pools.pop() if pools else process_pool(*arguments)
+
+    monkeypatch.setattr(conversion, "process_pool", pool)
+    assert await converted(SMALL) == url.page(SMALL, response_type="markdown", bare=True, **RESPONSE)
+
+
+class BrokenPool:
+    """A pool whose processes cannot begin."""
+
+    active = False
+
+    def schedule(self, *_arguments, **_options):
+        raise BrokenProcessPool
 
 
 @pytest.mark.task
@@ -145,6 +169,7 @@ async def test_a_killed_process_is_replaced():
 
 PROGRAM = """
 import asyncio, multiprocessing
+from webdata.fetching.conversion import processes as conversion
 from webdata.fetching.conversion.processes import CONVERSIONS
 
 async def run():

@@ -165,9 +165,9 @@ class Conversions:
         if self._is_here:
             return function(*arguments)
         async with self._slots.slot(account):
-            future = self._running_pool().schedule(_alarmed, (function, [*arguments], seconds + 1), timeout=seconds)
+            task = (function, [*arguments], seconds + 1)
             try:
-                return await asyncio.wrap_future(future)
+                return await asyncio.wrap_future(self._running_pool().schedule(_alarmed, task, timeout=seconds))
             except (ProcessExpired, BrokenProcessPool, MemoryError, TimeoutError):
                 return None
 
