@@ -94,6 +94,11 @@ class BrokenPool:
     def schedule(self, *_arguments, **_options):
         raise BrokenProcessPool
 
+    def stop(self):
+        pass
+
+    join = stop
+
 
 @pytest.mark.task
 async def test_an_expression_without_end_is_the_callers():
@@ -165,6 +170,23 @@ async def test_a_killed_process_is_replaced():
     await asyncio.sleep(0.3)  # the pool checks its processes ten times a second
     assert (await conversions.page(SMALL, 20, MARKDOWN))["data"].startswith("# Tea")
     await conversions.release()
+
+
+@pytest.mark.task
+async def test_the_others_of_a_killed_process_end():
+    """Where an idle process dies, the others are ended when pages are converted by new ones."""
+    conversions = Conversions()
+    conversions.hold()
+    await conversions.page(SMALL, 20, MARKDOWN)
+    first, *others = processes()
+    os.kill(first.pid, signal.SIGKILL)
+    await asyncio.sleep(0.3)
+    await conversions.page(SMALL, 20, MARKDOWN)
+    await conversions.release()
+    for child in others:
+        await asyncio.to_thread(child.join, 10)
+    assert others
+    assert not processes()
 
 
 PROGRAM = """

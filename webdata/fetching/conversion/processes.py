@@ -9,7 +9,7 @@ import signal
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import asynccontextmanager
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
@@ -101,8 +101,7 @@ class Conversions:
             pool = self._pool if self._holders <= 0 else None
             self._pool = None if pool else self._pool
         if pool:
-            pool.stop()
-            await asyncio.to_thread(pool.join)
+            await asyncio.to_thread(_end, pool)
 
     async def page(self, body: bytes, left: float, arguments: Mapping[str, Any], account: str = "") -> UrlRecord:
         """The record of a page as Markdown, or as text without markup when Markdown takes too much time or memory.
@@ -173,13 +172,21 @@ class Conversions:
 
     def _running_pool(self) -> ProcessPool:
         with self._lock:
-            if self._pool is None or not self._pool.active:
-                self._pool = process_pool(WORKERS, MODULES)
+            if self._pool and not self._pool.active:
+                Thread(target=_end, args=(self._pool,)).start()  # one process that dies breaks it, the others live on
+                self._pool = None
+            self._pool = self._pool or process_pool(WORKERS, MODULES)
             return self._pool
 
 
 CONVERSIONS = Conversions()
 """The pool that all crawlers of the program share."""
+
+
+def _end(pool: ProcessPool) -> None:
+    """End the processes of a pool, at once where they can be, else within seconds."""
+    pool.stop()
+    pool.join()
 
 
 def _media(arguments: Mapping[str, Any]) -> str:
