@@ -21,8 +21,8 @@ MOST_FILE_BYTES = 1 << 30
 MOST_REMEMBERED = 100_000
 """Bodies of a file that are found again; each takes 300 bytes of memory."""
 PLAIN_LEVEL = 3
-ENCODED_LEVEL = 1
-"""Levels of gzip: what the site has compressed grows no smaller."""
+ENCODED_LEVEL = 0
+"""Levels of gzip: what the site has compressed grows no smaller, and is only wrapped."""
 UNSAFE = str.maketrans("", "", "\r\n\0")
 
 
