@@ -167,14 +167,14 @@ def test_a_misspelt_word_of_the_sandbox_is_the_callers_mistake(send, target):
     assert "sandbox:slow, " in answer.json["error"]["message"]
 
 
-WITH_STATE = ("/ping", "/{path}", "/api/v1/webhooks", "/v1/batches", "/v1/schedules", "/v1/files")
+WITH_STATE = ("/ping", "/{path}", "/api/v1/webhooks", "/v1/answers", "/v1/batches", "/v1/schedules", "/v1/files")
 
 
 def generated(folder, name, document):
     """The package of a client that a generator makes of an OpenAPI document."""
     (folder / "openapi.json").write_bytes(orjson.dumps(document))
-    pictures = "content_type_overrides:\n  image/png: application/octet-stream\n"
-    (folder / "config.yml").write_text(f"post_hooks: []\n{pictures}")
+    files = "".join(f"  {one}: application/octet-stream\n" for one in ("image/png", "application/warc"))
+    (folder / "config.yml").write_text(f"post_hooks: []\ncontent_type_overrides:\n{files}")
     sources = ["--path", folder / "openapi.json", "--config", folder / "config.yml"]
     command = [GENERATOR, "generate", *sources, "--output-path", folder / name, "--meta", "none", "--fail-on-warning"]
     subprocess.run(command, capture_output=True, timeout=120, check=True)

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 JAVA = shutil.which("java")
-WITH_STATE = ("/ping", "/{path}", "/api/v1/webhooks", "/v1/batches", "/v1/schedules", "/v1/files")
+WITH_STATE = ("/ping", "/{path}", "/api/v1/webhooks", "/v1/answers", "/v1/batches", "/v1/schedules", "/v1/files")
 
 pytestmark = [
     pytest.mark.slow,

@@ -48,6 +48,8 @@ CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 RUNS = re.compile(r"\s*(?:javascript|vbscript|data:(?!image/))", re.IGNORECASE)
 ADDRESS = re.compile(r"link|url|image|thumbnail", re.IGNORECASE)
 """Names of fields that hold addresses."""
+AS_IT_IS = "reddit."
+"""An engine that gives the site's own JSON."""
 
 
 def judged(spider: EngineSpider, case: Case, body: bytes) -> float:
@@ -60,7 +62,7 @@ def judged(spider: EngineSpider, case: Case, body: bytes) -> float:
     seconds = process_time() - began
     record = envelope(found)
     validate(spider.resource_of(found.query), record)
-    assert not (wrong := [*falsities(record)]), wrong
+    assert not (wrong := [*falsities(record, spider.name)]), wrong
     return seconds
 
 
@@ -87,7 +89,7 @@ def falsities(value, place: str = "") -> Iterator[str]:
     elif isinstance(value, float) and not math.isfinite(value):
         yield f"{place}: {value}"
     elif isinstance(value, str):
-        address = ADDRESS.search(place.rpartition(".")[2])
+        address = ADDRESS.search(place.rpartition(".")[2]) and not place.startswith(AS_IT_IS)
         if CONTROL.search(value) or (address and RUNS.match(value)):
             yield f"{place}: {value[:200]!r}"
 

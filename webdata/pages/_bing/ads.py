@@ -1,5 +1,6 @@
 """Ads: text ads above and below the results, and the row of products."""
 
+import re
 from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
@@ -21,6 +22,8 @@ STRUCK = "s, del, strike, [class*=strike i], [class*=origPrice i], [class*=wasPr
 SELLER = ".b_attribution cite, cite, [class*=seller i]"
 PICTURE = ".pa_img img, img"
 PICTURE_LATER = ".pa_img [data-src], [data-src]"
+SHOWN = re.compile(r"https?:|data:image/|(?!\s*[a-z][a-z0-9+.-]*:)", re.IGNORECASE)
+"""An address that is a picture: of the web, inline, or without a scheme."""
 
 
 def text_ad(entry: ColumnEntry, position: int, rank: int, area: Area) -> BingAd:
@@ -97,6 +100,6 @@ def _price(box: LexborNode) -> str | None:
 
 
 def _images(box: LexborNode) -> Iterator[str]:
-    """The addresses of the picture: its own, then those that a script loads later."""
-    yield from (attribute(node, "src") for node in box.css(PICTURE))
+    """The addresses of the picture: its own, which may be inline, then those that a script loads later."""
+    yield from (src for node in box.css(PICTURE) if SHOWN.match(src := attribute(node, "src")))
     yield from (absolute(attribute(node, "data-src")) or "" for node in box.css(PICTURE_LATER))
