@@ -1,5 +1,8 @@
 """Charsets: declared, wrongly declared, and not declared at all."""
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -97,3 +100,15 @@ def test_a_cut_character_does_not_change_the_charset(body, content_type):
     """A page with a character of UTF-8 and an invalid one is UTF-8, however short it is."""
     text, charset = decoded(body, content_type)
     assert (charset, "Café" in text, text.count("\ufffd")) == ("utf-8", True, 1)
+
+
+def test_charsets_are_imported_with_the_module():
+    """A process that has no file left to open still reads pages in every charset."""
+    command = (
+        "import builtins, resource, webdata.pages.encoding as encoding;"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (0, resource.getrlimit(resource.RLIMIT_NOFILE)[1]));"
+        "print([encoding.decoded('中文'.encode(one), 'text/html; charset=' + one)[0] for one in ('big5', 'gbk')],"
+        f"encoding.decoded({TEXTS['koi8-r']!r}.encode('koi8_r'), None)[1])"
+    )
+    found = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=False)
+    assert (found.stdout, found.stderr) == ("['中文', '中文'] koi8-r\n", "")

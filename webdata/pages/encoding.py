@@ -69,6 +69,9 @@ LIKELY = [
     "mac_cyrillic",
 ]  # fmt: skip
 """Charsets of real pages."""
+for _charset in (*CODECS, *CODECS.values(), *LIKELY):
+    codecs.lookup(_charset)  # imports it, which fails later in a process that has no file left to open
+
 DAMAGE = {"utf-8": 0.5}
 SLIGHT = 0.01
 """The share of characters beyond ASCII that may be invalid in text of the declared charset: real pages are truncated
