@@ -102,7 +102,7 @@ def test_a_cut_character_does_not_change_the_charset(body, content_type):
     assert (charset, "Café" in text, text.count("\ufffd")) == ("utf-8", True, 1)
 
 
-def test_charsets_are_imported_with_the_module():
+def test_charsets_are_imported_with_the_module(starts):
     """A process that has no file left to open still reads pages in every charset."""
     command = (
         "import builtins, resource, webdata.pages.encoding as encoding;"
