@@ -79,6 +79,8 @@ class Listener:
         while True:
             try:
                 connection, _ = await loop.sock_accept(listening)
+                protocol = partial(StreamReaderProtocol, StreamReader(CHUNK), self._accept)
+                await loop.connect_accepted_socket(protocol, connection)
             except ConnectionAbortedError:
                 continue
             except OSError as error:
@@ -88,8 +90,6 @@ class Listener:
                 await asyncio.sleep(PAUSE)
                 continue
             fails = False
-            protocol = partial(StreamReaderProtocol, StreamReader(CHUNK), self._accept)
-            await loop.connect_accepted_socket(protocol, connection)
 
     async def _accept(self, reader: StreamReader, writer: StreamWriter) -> None:
         task = asyncio.current_task()
