@@ -165,7 +165,7 @@ class Run:
 
     async def _status(self, request: bytes, target: Target, *, again: bool = True) -> int:
         """The status of the answer over an idle connection, or a new one, which is used `again` or closed."""
-        streams = self._idle.pop() if again and self._idle else await connected(target)
+        streams = (self._open_streams() if again else None) or await connected(target)
         reader, writer = streams
         try:
             writer.write(request)
@@ -178,6 +178,15 @@ class Run:
         else:
             writer.close()
         return status
+
+    def _open_streams(self) -> Streams | None:
+        """An idle connection; the service closes one that has been idle for a minute."""
+        while self._idle:
+            reader, writer = streams = self._idle.pop()
+            if not reader.at_eof():
+                return streams
+            writer.close()
+        return None
 
     async def _submit_batches(self) -> None:
         """Of a test key: the process that runs batches has the product's engines, and the sandbox answers them."""
