@@ -29,6 +29,7 @@ from webdata.pages._bing.web_search import MISSING
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.runtime.archives.exchange import ENGINE
+from webdata.runtime.archives.files import packed_exchange
 from webdata.runtime.archives.reader import archived_page
 from webdata.runtime.process.shares import CallShare, FairQueue, HeldBytes
 from webdata.sandbox.names import sandbox_resolver
@@ -71,7 +72,7 @@ async def test_a_call_is_answered_with_a_record(crawlers):
 async def test_an_answer_has_its_page_where_the_call_wants_it(crawlers):
     """The page that it was parsed from, with whose it is, and without the headers of the transfer."""
     answer = await crawlers.answer(replace(call("coffee"), with_page=True))
-    page = archived_page(answer.page.packed())
+    page = archived_page(packed_exchange(answer.page.masked()))
     assert (page.status, page.header("content-type")) == (200, "text/html; charset=UTF-8")
     assert page.url.startswith("https://www.google.com/search?q=coffee")
     assert page.body.startswith(b"<!doctype html>")

@@ -480,7 +480,7 @@ class CallQuery(Query):
 
     @classmethod
     def fields(cls) -> list[str]:
-        return sorted(super().fields(), key=ARCHIVE.__eq__)  # behind those of the resource
+        return [*(name for name in super().fields() if name != ARCHIVE), ARCHIVE]  # behind those of the resource
 
 
 class SearchQuery(CallQuery):

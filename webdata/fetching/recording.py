@@ -26,7 +26,7 @@ from webdata.runtime.archives.exchange import (
     HeaderPairs,
     pairs_without_transfer,
 )
-from webdata.runtime.archives.files import ArchiveFiles, packed_exchange
+from webdata.runtime.archives.files import ArchiveFiles
 from webdata.runtime.process.disk import lacks_room
 from webdata.runtime.wire.content_codings import leniently_decompressed
 
@@ -43,11 +43,11 @@ class FetchedPage(NamedTuple):
 
     exchange: ArchivedExchange
     keys: tuple[str, ...]
-    """Those of its engine, which are masked when it is packed."""
+    """Those of its engine."""
 
-    def packed(self) -> bytes:
-        """Its records; raises UpstreamError for a page in which keys cannot be looked for."""
-        return packed_exchange(without_keys(self.exchange, self.keys) if self.keys else self.exchange)
+    def masked(self) -> ArchivedExchange:
+        """The exchange without the keys; raises UpstreamError for a page in which they cannot be looked for."""
+        return without_keys(self.exchange, self.keys) if self.keys else self.exchange
 
 
 class RecordedSpider(Protocol):

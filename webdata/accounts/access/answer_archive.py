@@ -14,7 +14,8 @@ from webdata.domain.errors import DatabaseUnavailableError, UpstreamError
 from webdata.domain.query import ARCHIVE, Query
 from webdata.domain.shown_queries import shown_query
 from webdata.fetching.recording import FetchedPage
-from webdata.runtime.archives.exchange import ArchivedPage
+from webdata.runtime.archives.exchange import ArchivedPage, header_of
+from webdata.runtime.archives.files import packed_exchange
 from webdata.runtime.archives.reader import archived_page
 from webdata.runtime.process.shares import MEBIBYTE
 from webdata.stores.accounts.model import Account, Key
@@ -167,17 +168,14 @@ def _packed_page(end: Answer | Hit) -> tuple[PageState, PageFacts | None, bytes 
     if _is_too_large(page):
         return "too_large", None, None
     try:
-        records = page.packed()
+        exchange = page.masked()
     except UpstreamError:  # its engine's key cannot be looked for
         return "none", None, None
-    exchange = archived_page(records)  # its address has no key of its engine
-    facts = PageFacts(
-        exchange.url[:LONGEST_URL], exchange.status, exchange.header("content-type"), len(page.exchange.body)
-    )
-    return "archived", facts, records
+    kind = header_of(exchange.headers, "content-type")
+    facts = PageFacts(exchange.url[:LONGEST_URL], exchange.status, kind, len(page.exchange.body))
+    return "archived", facts, packed_exchange(exchange)
 
 
 def _is_too_large(page: FetchedPage) -> bool:
     """Whether a page is longer than what is archived; one that is still compressed is."""
-    encoded = any(name.lower() == "content-encoding" for name, _ in page.exchange.headers)
-    return encoded or len(page.exchange.body) > MOST_PAGE
+    return bool(header_of(page.exchange.headers, "content-encoding")) or len(page.exchange.body) > MOST_PAGE

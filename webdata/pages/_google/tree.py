@@ -5,7 +5,7 @@ order; each refers to the marked element around it. The parts of the page are id
 """
 
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import lru_cache
 from typing import TypeVar
 
 from selectolax.lexbor import LexborNode
@@ -230,6 +230,6 @@ def kinds_of(tag: str | None, attributes: dict[str, str | None]) -> frozenset[st
     return _kinds(_TAGS.get(tag or ""), _IDS.get(identity), _ROLES.get(role), *signs)
 
 
-@cache
+@lru_cache
 def _kinds(*kinds: str | None) -> frozenset[str]:
     return frozenset(kind for kind in kinds if kind)

@@ -52,7 +52,12 @@ class ArchivedPage:
 
     def header(self, name: str) -> str:
         """The first header of this name; "" without one."""
-        return next((value for one, value in self.headers if one.lower() == name), "")
+        return header_of(self.headers, name)
+
+
+def header_of(headers: HeaderPairs, name: str) -> str:
+    """The value of the first header of this name, which is in lower case; "" without one."""
+    return next((value for one, value in headers if one.lower() == name), "")
 
 
 def pairs_without_transfer(headers: HeaderPairs) -> HeaderPairs:
