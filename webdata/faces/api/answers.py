@@ -20,7 +20,7 @@ from webdata.faces.api.key_pages import KeyCall, KeyPage, KeyReply, RemovedRecor
 from webdata.faces.api.replies import archive_headers
 from webdata.resources.terms.page_files import MARKDOWN_TYPE, PICTURE_TYPES
 from webdata.runtime.archives.files import ArchiveRecords
-from webdata.runtime.server.replies import JSON
+from webdata.runtime.server.replies import JSON, attachment
 from webdata.stores.answers.model import AnswerFilter, ArchivedAnswer, PageFacts, PageState, archive_bytes
 from webdata.stores.answers.sql import AnswerStore
 
@@ -244,7 +244,7 @@ class AnswerPages:
         if query.format == "records":
             return KeyReply(self._lines(exported), headers, CONTENT_TYPES["records"])
         name = f"webdata-answers-{wanted.now:%Y%m%dT%H%M%S}.warc.gz"
-        return KeyReply(self._records(exported, name), headers | _as_file(name), CONTENT_TYPES["warc"])
+        return KeyReply(self._records(exported, name), headers | attachment(name), CONTENT_TYPES["warc"])
 
     async def _lines(self, answers: Sequence[ArchivedAnswer]) -> AsyncGenerator[bytes]:
         """A line for each answer; one that was removed meanwhile has none."""
@@ -276,7 +276,7 @@ class AnswerPages:
             "x-page-status": str(page.status),
             "x-page-content-type": _ascii(page.header("content-type")),
         }
-        return KeyReply(page.body, {**about, **_as_file(f"{answer.id}.page")}, BINARY)
+        return KeyReply(page.body, {**about, **attachment(f"{answer.id}.page")}, BINARY)
 
     async def _remove(self, call: KeyCall) -> RemovedRecord:
         answer = await self._find(call)
@@ -330,11 +330,6 @@ def _content(answer: ArchivedAnswer, body: bytes) -> Mapping[str, Any]:
     if content_type.startswith(JSON):
         return {"record": orjson.Fragment(body)}
     return {"text": body.decode()} if content_type.startswith("text/") else {"base64": b64encode(body).decode()}
-
-
-def _as_file(name: str) -> dict[str, str]:
-    """The header by which a browser stores a body and never shows it."""
-    return {"content-disposition": f'attachment; filename="{name}"'}
 
 
 def _ascii(text: str) -> str:

@@ -11,7 +11,7 @@ from webdata.domain.errors import UnknownIdError
 from webdata.faces.dashboard.rendering import redirect, render
 from webdata.faces.dashboard.visits import Route, Visit
 from webdata.resources import Resource
-from webdata.runtime.server.replies import Reply
+from webdata.runtime.server.replies import Reply, attachment
 from webdata.stores.batches.model import Batch
 from webdata.stores.batches.schedules import ScheduleStore
 from webdata.stores.batches.sql import BatchStore
@@ -148,11 +148,7 @@ async def _changed(change: Awaitable[Batch | None], batch_id: str, notice: str) 
 
 def _file(name: str, lines: AsyncGenerator[bytes]) -> Reply:
     content_type = "text/csv; charset=utf-8" if name.endswith(".csv") else "application/jsonl"
-    headers = {
-        "content-type": content_type,
-        "content-disposition": f'attachment; filename="{name}"',
-        "cache-control": "no-store",
-    }
+    headers = {"content-type": content_type, "cache-control": "no-store", **attachment(name)}
     return Reply(200, b"", headers, pieces=lines)
 
 

@@ -13,7 +13,7 @@ from webdata.domain.errors import QueryError, RateLimitedError
 from webdata.faces.dashboard.filters import Fields
 from webdata.faces.dashboard.rendering import render
 from webdata.faces.dashboard.visits import Route, Visit
-from webdata.runtime.server.replies import Reply
+from webdata.runtime.server.replies import Reply, attachment
 from webdata.stores.accounts.sql import KeyStore
 from webdata.stores.ledger.history import LedgerHistory
 from webdata.stores.ledger.model import Bucket, Cursor, Kind, Movement, MovementFilter, MovementSum
@@ -129,8 +129,8 @@ class UsagePages:
             raise RateLimitedError("two exports of this account run already: let one end first", 10)
         headers = {
             "content-type": content_type,
-            "content-disposition": f'attachment; filename="movements.{suffix}"',
             "cache-control": "no-store",
+            **attachment(f"movements.{suffix}"),
         }
         return Reply(200, b"", headers, pieces=self._pieces(account.id, wanted, write, head))
 

@@ -121,6 +121,11 @@ def _phrase(status: int) -> str:
     return HTTPStatus(status).phrase
 
 
+def attachment(name: str) -> dict[str, str]:
+    """The header by which a browser stores a body as a file of this name, and never shows it."""
+    return {"content-disposition": f'attachment; filename="{name}"'}
+
+
 def new_request_id() -> str:
     """A fresh `x-request-id`: `req_` and a ULID, so that ids sort by time: its first 6 bytes, in milliseconds."""
     now = IDS.timestamp()

@@ -19,7 +19,7 @@ from webdata.faces.dashboard.usable_keys import key_options, usable_keys
 from webdata.faces.dashboard.visits import Route, Visit
 from webdata.resources import Resource
 from webdata.resources.groups import Group
-from webdata.runtime.server.replies import Reply
+from webdata.runtime.server.replies import Reply, attachment
 from webdata.stores.accounts.model import Key
 from webdata.stores.accounts.sql import KeyStore
 from webdata.stores.calls.model import CallFilter, LoggedCall
@@ -129,8 +129,8 @@ class PlaygroundPages:
         is_json = "json" in called.headers.get("content-type", "")
         headers = {
             "content-type": "application/json" if is_json else "text/plain; charset=utf-8",
-            "content-disposition": f'attachment; filename="{resource.name}.{"json" if is_json else "md"}"',
             "cache-control": "no-store",
+            **attachment(f"{resource.name}.{'json' if is_json else 'md'}"),
         }
         share = called.result.share
         return Reply(called.status, called.body, headers, share.release if share else None)
