@@ -28,6 +28,9 @@ HTML = b"<p>coffee"
 PAGE = FetchedPage(ArchivedExchange("https://a.example/", "GET", (), b"", 200, (), HTML), ())
 
 
+ARCHIVING = replace(DEFAULT_PLAN, archive_days=7)
+
+
 class AnswersWithPages(Answers):
     """Answers that have their pages, where the call wants them."""
 
@@ -126,3 +129,19 @@ async def test_rows_of_a_key_that_is_unknown_are_not_archived(stores, url):
     """There is nobody who says for how long."""
     batch = await run(stores, url, [{"q": "a", "archive": True}])
     assert await archived(stores, batch) == {}
+
+
+async def test_the_key_of_a_batch_is_read_now_and_then(stores):
+    """Its rows go by what it said a few seconds ago, and then by what it says now."""
+    now = 0.0
+    await stores.keys.add(KEY)
+    archive = RowArchive(stores.keys, lambda: now)
+    given = {"account_id": DEFAULT_ACCOUNT, "key_id": KEY.id, "test": False, "resource": "web_search"}
+    batch = Batch("bat_1", **given, created=datetime.now(UTC))
+    query = WEB_SEARCH.query.check({"q": "a", "archive": True})
+    days = []
+    for seconds, plan in ((0.0, DEFAULT_PLAN), (4.9, ARCHIVING), (5.0, ARCHIVING)):
+        now = seconds
+        await stores.accounts.put_plan(plan)
+        days.append((await archive.call(batch, 1, query)).days)
+    assert days == [30, 30, 7]
