@@ -112,10 +112,11 @@ def _which(effort: Effort) -> tuple[bool, int | None]:
 
 
 def _pdf(effort: Effort, _real: bytes | None) -> dict[str, float]:
+    with_peers, _ = _which(effort)
     found = [*pdf.printed(None if effort is FULL else FEW_DOCUMENTS)]
     print(f"{'converter of PDFs':30}{'words':>8}{'least':>8}{'headings':>10}{'s/100 pages':>13}")
     figures = {}
-    for score, each in pdf.measure(found) if found else ():
+    for score, each in pdf.measure(found, with_peers) if found else ():
         for row in [score, *(one for one in each if score.name == pdf.OURS and one.words < PDF_WORDS)]:
             print(f"{row.name:30}{row.words:8.1%}{row.least:8.1%}{row.headings:10.0%}{row.seconds:13.2f}")
         figures |= {f"pdf.{score.name}.words": round(score.words, 4), f"pdf.{score.name}.s": round(score.seconds, 2)}

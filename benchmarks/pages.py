@@ -40,7 +40,8 @@ def measure(folder: Path, with_peers: bool, most: int | None = None) -> Iterator
     for content in ("page", "main"):
         yield _score(f"webdata, {content}", (_webdata(content, file) for file in wanted), wanted)
     for peer in peers.CONVERTERS if with_peers else ():
-        yield _score(peer.name, peers.answers(peer, list(wanted)), wanted)
+        if found := peers.answers(peer, list(wanted)):
+            yield _score(peer.name, found, wanted)
 
 
 def _score(name: str, answers: Iterable[PeerAnswer], wanted: dict[Path, Counter[str]]) -> Score:

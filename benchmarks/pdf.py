@@ -1,7 +1,7 @@
 """PDFs as Markdown or text beside other converters: words in reading order, headings, time of 100 pages.
 
-The documents are composed and printed by the programs that are installed; the other converters are measured where they
-are: markitdown, and pdftotext of poppler.
+The documents are composed, and printed by the programs that are installed. Beside it are markitdown, and pdftotext of
+poppler where it is installed.
 """
 
 import re
@@ -12,18 +12,17 @@ import tempfile
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from importlib import import_module
-from io import BytesIO
 from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
 from pypdfium2 import PdfDocument
 
+from benchmarks import peers
 from benchmarks.composed_documents import Document, documents, printers
+from benchmarks.peers import PeerAnswer
 from webdata.pages._pdf.document import converted
 
-Converter = Callable[[bytes], str]
 OURS = "webdata"
 TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+")
 """A word, or a character of a script without spaces."""
@@ -71,26 +70,29 @@ def printed(most: int | None = None) -> Iterator[PrintedDocument]:
                     yield PrintedDocument(document, name, body, len(opened))
 
 
-def measure(found: Sequence[PrintedDocument]) -> Iterator[tuple[PdfScore, list[PdfScore]]]:
+def measure(found: Sequence[PrintedDocument], with_peers: bool) -> Iterator[tuple[PdfScore, list[PdfScore]]]:
     """Each converter over all documents, and over each of them."""
-    for name, convert in _converters():
-        scores = [_score(convert, one) for one in found]
-        words = [one.words for one in scores]
-        seconds = sum(score.seconds * one.pages for score, one in zip(scores, found, strict=True))
-        headings = mean(one.headings for one in scores)
-        yield PdfScore(name, mean(words), min(words), headings, seconds / sum(one.pages for one in found)), scores
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder) / f"{number}.pdf" for number in range(len(found))]
+        for file, one in zip(files, found, strict=True):
+            file.write_bytes(one.body)
+        for name, answers in _converted(files, with_peers):
+            scores = [_score(answer, one) for answer, one in zip(answers, found, strict=True)]
+            words = [one.words for one in scores]
+            seconds = sum(answer.ms for answer in answers) / 1000
+            headings = mean(one.headings for one in scores)
+            pages = sum(one.pages for one in found)
+            yield PdfScore(name, mean(words), min(words), headings, 100 * seconds / pages), scores
 
 
-def _score(convert: Converter, one: PrintedDocument) -> PdfScore:
-    begun, text = _processor_seconds(), ""
-    with suppress(Exception):  # a converter that fails has found nothing
-        text = convert(one.body)
-    seconds = _processor_seconds() - begun
+def _score(answer: PeerAnswer, one: PrintedDocument) -> PdfScore:
+    text = answer.found or ""
     wanted, found = _tokens(one.document.text), _tokens(COMMENT.sub("", text))
     words = _longest_common(wanted, found) / len(wanted)
     marked = {tuple(_tokens(heading)) for heading in HEADING.findall(text)}
     headings = [tuple(_tokens(heading)) in marked for heading in one.document.headings]
-    return PdfScore(f"{one.document.name} by {one.printer}", words, words, mean(headings), 100 * seconds / one.pages)
+    name = f"{one.document.name} by {one.printer}"
+    return PdfScore(name, words, words, mean(headings), answer.ms / 10 / one.pages)
 
 
 def _tokens(text: str) -> list[str]:
@@ -115,15 +117,21 @@ def _processor_seconds() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-def _converters() -> Iterator[tuple[str, Converter]]:
-    yield OURS, lambda body: converted(body, None).text
-    with suppress(ImportError):
-        markitdown = import_module("markitdown").MarkItDown()
-        yield "markitdown", lambda body: markitdown.convert_stream(BytesIO(body), file_extension=".pdf").text_content
+def _converted(files: list[Path], with_peers: bool) -> Iterator[tuple[str, list[PeerAnswer]]]:
+    yield OURS, [_timed(file, lambda body: converted(body, None).text) for file in files]
+    if with_peers and (found := peers.answers(peers.MARKITDOWN_PDF, files)):
+        yield "markitdown", found
     if shutil.which("pdftotext"):
-        yield (
-            "pdftotext",
-            lambda body: subprocess.run(
-                ["pdftotext", "-", "-"], input=body, capture_output=True, check=True
-            ).stdout.decode("utf-8", "replace"),
-        )
+        yield "pdftotext", [_timed(file, _pdftotext) for file in files]
+
+
+def _timed(file: Path, convert: Callable[[bytes], str]) -> PeerAnswer:
+    begun, text = _processor_seconds(), ""
+    with suppress(Exception):  # a converter that fails has found nothing
+        text = convert(file.read_bytes())
+    return PeerAnswer(file, text, 1000 * (_processor_seconds() - begun))
+
+
+def _pdftotext(body: bytes) -> str:
+    ran = subprocess.run(["pdftotext", "-", "-"], input=body, capture_output=True, check=True)
+    return ran.stdout.decode("utf-8", "replace")

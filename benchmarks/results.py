@@ -4,7 +4,7 @@ A folder has pages and `truth/`, whose files name a page and its `organic` resul
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from time import process_time
@@ -43,11 +43,11 @@ def measure(folders: list[Path], with_peers: bool, most: int | None = None) -> I
     if not wanted:
         return
     yield _score("webdata", map(_webdata, wanted), wanted)
-    if with_peers:
-        yield _score("WebSearcher", peers.answers(peers.WEB_SEARCHER, list(wanted)), wanted)
+    if with_peers and (found := peers.answers(peers.WEB_SEARCHER, list(wanted))):
+        yield _score("WebSearcher", found, wanted)
 
 
-def _score(name: str, answers: Iterator[PeerAnswer], wanted: dict[Path, set[str]]) -> ResultScore:
+def _score(name: str, answers: Iterable[PeerAnswer], wanted: dict[Path, set[str]]) -> ResultScore:
     common = found = whole = 0
     ms = 0.0
     for answer in answers:

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,6 +38,8 @@ CONVERTERS = [
     Peer("crawl4ai_fit", "converters.py", ("crawl4ai",)),
 ]
 """A page in, its text or Markdown out."""
+MARKITDOWN_PDF = Peer("markitdown_pdf", "converters.py", ("markitdown[pdf]",))
+"""A PDF in, its Markdown out."""
 WEB_SEARCHER = Peer("websearcher", "results.py", ("WebSearcher",))
 """A result page of Google in, the links of its results out."""
 
@@ -48,23 +49,29 @@ def can_run() -> bool:
     return shutil.which("uv", path=_path()) is not None
 
 
-def answers(peer: Peer, files: list[Path]) -> Iterator[PeerAnswer]:
-    """What a peer makes of each file; its version is printed."""
+def answers(peer: Peer, files: list[Path]) -> list[PeerAnswer]:
+    """What a peer makes of each file, and its version is printed; [] for one that cannot be installed or run."""
+    name = peer.packages[0].partition("[")[0]
     packages = [option for package in peer.packages for option in ("--with", package)]
     python = ["uv", "run", "--quiet", "--no-project", "--isolated", "--python", sys.executable, *packages, "python"]
     with tempfile.TemporaryDirectory() as folder:
-        ran = subprocess.run(
-            [*python, "-W", "ignore", HERE / peer.program, peer.name, peer.packages[0]],
-            input="\n".join(map(str, files)),
-            env={**os.environ, "PATH": _path(), "CRAWL4_AI_BASE_DIRECTORY": folder},
-            stdout=subprocess.PIPE,
-            text=True,
-            timeout=LONGEST_SECONDS,
-            check=True,
-        )
+        try:
+            ran = subprocess.run(
+                [*python, "-W", "ignore", HERE / peer.program, peer.name, name],
+                input="\n".join(map(str, files)),
+                env={**os.environ, "PATH": _path(), "CRAWL4_AI_BASE_DIRECTORY": folder},
+                capture_output=True,
+                text=True,
+                timeout=LONGEST_SECONDS,
+                check=True,
+            )
+        except subprocess.SubprocessError as error:
+            last = (getattr(error, "stderr", None) or str(error)).strip().splitlines()[-1]
+            print(f"  {peer.name} is left out: {last}")
+            return []
     version, *rows = (json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{"))
-    print(f"  {peer.packages[0]} {version['version']}")
-    yield from (PeerAnswer(file, row["found"], row["ms"]) for file, row in zip(files, rows, strict=True))
+    print(f"  {name} {version['version']}")
+    return [PeerAnswer(file, row["found"], row["ms"]) for file, row in zip(files, rows, strict=True)]
 
 
 def _path() -> str:

@@ -36,6 +36,13 @@ def markitdown() -> Callable[[bytes], str]:
     return lambda body: converter.convert_stream(BytesIO(body), file_extension=".html").text_content
 
 
+def markitdown_pdf() -> Callable[[bytes], str]:
+    from markitdown import MarkItDown
+
+    converter = MarkItDown()
+    return lambda body: converter.convert_stream(BytesIO(body), file_extension=".pdf").text_content
+
+
 def crawl4ai_raw() -> Callable[[bytes], str]:
     from crawl4ai.markdown_generation_strategy import DefaultMarkdownGenerator
 
