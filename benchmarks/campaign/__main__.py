@@ -7,7 +7,9 @@ of ours. It runs as root, or the disks are never full.
 import argparse
 import sys
 from collections import Counter
+from pathlib import Path
 from random import SystemRandom
+from shutil import copy
 from statistics import quantiles
 from threading import Event, Thread
 from time import monotonic
@@ -26,7 +28,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=1200.0)
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10_000))
-    parser.add_argument("--keep", help="a folder that the logs are copied to")
+    parser.add_argument("--keep", type=Path, help="a folder that the logs are copied to")
     given = parser.parse_args()
     print(f"seed {given.seed}", flush=True)
     with Neighbours() as neighbours, place(neighbours) as made:
@@ -65,9 +67,8 @@ def _run(made: Place, neighbours: Neighbours, load: Load, seconds: float) -> lis
     return happened
 
 
-def _keep(made: Place, folder: str) -> None:
-    from shutil import copy  # noqa: PLC0415
-
+def _keep(made: Place, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
     for log in made.folder.glob("*.log"):
         copy(log, folder)
 

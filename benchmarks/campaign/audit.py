@@ -28,6 +28,8 @@ MOST_GROWTH = 1.25, 100.0
 """How much memory may grow from the second fifth of a campaign to its last: the factor, and MB beside it."""
 TRACEBACK = re.compile(r'^Traceback .*\n(?!.*multiprocessing/resource_tracker.py", line \d+, in main)', re.MULTILINE)
 """One of ours: Python's own tracker of semaphores writes one where it follows one that was killed."""
+MOST_OF_A_TRACEBACK = 4000
+"""Characters of each that are shown."""
 NO_CODES = ("gateway", "searxng", "firecrawl", "serper", "reader", "dashboard")
 """Calls whose errors have another form than `/v1`'s."""
 HASTEN = (
@@ -230,8 +232,8 @@ def left_behind(place: Place) -> Iterator[str]:
         yield f"the temporary file {path.name} is left"
     for log in (place.service.log, place.worker.log):
         text = log.read_text(encoding="utf-8", errors="replace")
-        if found := len(TRACEBACK.findall(text)):
-            yield f"{log.name} has {found} tracebacks"
+        for found in TRACEBACK.finditer(text):
+            yield f"{log.name} has a traceback:\n{text[found.start() :][:MOST_OF_A_TRACEBACK]}"
         if place.key in text:
             yield f"{log.name} has the key"
 
