@@ -131,6 +131,8 @@ DELIVERER = "webdata.deliverer"
 """A program that the service starts, and does not import: it needs libraries that few services do."""
 ATTEMPTS_END_WITHIN = 5.0
 """Seconds for deliveries in flight when the service stops; those that take longer are repeated later."""
+STORED_READ_EVERY = 10.0
+"""Seconds between two times that the database is asked for what metrics tell of it: to read them never waits for it."""
 PUBLISHED_EVERY = 5.0
 """Seconds between two times that a worker publishes its state for the metrics of all."""
 reactor: Any = installed_reactor  # its type is an interface, which mypy cannot call
@@ -329,10 +331,13 @@ class Service:
         if self.worker:
             works.append(repeat("metrics of a worker", publish, PUBLISHED_EVERY))
         if self.config.canaries != "off":
-            works += [self.watched.run(), *([self._canary_rounds(stores).run()] if is_first else [])]
+            works.append(repeat("drifts of engines", self.watched.read, STORED_READ_EVERY))
+        if self.config.canaries != "off" and is_first:
+            rounds = self._canary_rounds(stores)
+            works.append(repeat("canaries", rounds.run_due, rounds.looked_every))
         if is_first:
             works += [
-                self.stored_state.run(),
+                repeat("metrics of batches and webhooks", self.stored_state.read, STORED_READ_EVERY),
                 Upkeep(stores.calls, stores.history, stores.answers, self.config.calls_days).run(),
                 BatchUpkeep(this_process(), stores, self.submissions, self.config.batch_days, self.parts).run(),
             ]
