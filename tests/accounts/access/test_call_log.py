@@ -23,7 +23,6 @@ from webdata.stores.accounts.model import DEFAULT_ACCOUNT, DEFAULT_PLAN
 from webdata.stores.calls.model import CallFilter
 from webdata.stores.ephemeral.cache_memory import MemoryCache
 from webdata.stores.ephemeral.limits_memory import MemoryLimits
-from webdata.stores.sql_stores import SqlStores
 
 ATTEMPT = {
     "engine": "google_web",
@@ -36,12 +35,6 @@ ATTEMPT = {
 ANSWER = Answer({"results": [1]}, Outcome.OK, "http", {"fetch": 0.25}, [ATTEMPT], "google_web")
 
 pytestmark = pytest.mark.task
-
-
-@pytest.fixture
-def stores(sqlite):
-    with SqlStores(sqlite) as opened:
-        yield opened
 
 
 @pytest.fixture

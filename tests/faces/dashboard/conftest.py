@@ -17,7 +17,6 @@ from webdata.resources.maps_search import MAPS_SEARCH
 from webdata.resources.url_request import URL_REQUEST
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.stores.ephemeral.limits_memory import MemoryLimits
-from webdata.stores.sql_stores import SqlStores
 from webdata.watch.watched import Watched
 
 STATE = {
@@ -66,12 +65,6 @@ def quick_passwords(monkeypatch):
     """Hashes of passwords that cost next to nothing."""
     monkeypatch.setattr("webdata.faces.dashboard.passwords.MEMORY_KIB", 8)
     monkeypatch.setattr("webdata.faces.dashboard.passwords.PASSES", 1)
-
-
-@pytest.fixture
-def stores(sqlite):
-    with SqlStores(sqlite) as opened:
-        yield opened
 
 
 @pytest.fixture
