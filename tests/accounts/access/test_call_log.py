@@ -18,6 +18,7 @@ from webdata.accounts.access.upkeep import Upkeep
 from webdata.crawling.warm_crawlers import Answer
 from webdata.domain.errors import BlockedError, DatabaseUnavailableError, UpstreamError
 from webdata.domain.outcome import Outcome
+from webdata.faces.api.problems import code_and_message
 from webdata.resources.url_request import URL_REQUEST
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT, DEFAULT_PLAN
 from webdata.stores.calls.model import CallFilter
@@ -39,9 +40,7 @@ pytestmark = pytest.mark.task
 
 @pytest.fixture
 def recorder(stores):
-    from webdata.service import _described
-
-    return CallRecorder(stores.calls, _described)
+    return CallRecorder(stores.calls, code_and_message)
 
 
 @pytest.fixture
