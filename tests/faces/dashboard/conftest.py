@@ -110,6 +110,7 @@ def service(stores, calls, clock, sqlite, tmp_path):
     service = Service(config, SimpleNamespace(certificate=None), scrapy_settings(), None)
     service.crawlers = calls
     calls.resources = [WEB_SEARCH, MAPS_SEARCH, FORUM_COMMENTS, URL_REQUEST]
+    service.resources = {one.name: one for one in calls.resources}
     calls.engines = ["bing_web", "google_web"]
     calls.engines_of = {"web_search": ["google_web", "bing_web"]}
     calls.batch_arguments = lambda resource: [f"engine_of_{resource.name}"]
