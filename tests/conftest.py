@@ -251,6 +251,21 @@ def sqlite(migrated_sqlite, tmp_path):
     return f"sqlite:///{file}"
 
 
+@pytest.fixture
+def stores(sqlite):
+    """All stores, over SQLite."""
+    from webdata.stores.sql_stores import SqlStores
+
+    with SqlStores(sqlite) as opened:
+        yield opened
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request):
+    """The URL of a database of each kind."""
+    return request.getfixturevalue(request.param)
+
+
 NUMBERS = count(1)
 
 

@@ -10,13 +10,6 @@ from webdata.crawling.warm_crawlers import Call
 from webdata.domain.errors import ConfigError, DatabaseUnavailableError
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT
-from webdata.stores.sql_stores import SqlStores
-
-
-@pytest.fixture
-def stores(sqlite):
-    with SqlStores(sqlite) as opened:
-        yield opened
 
 
 @pytest.mark.task

@@ -104,7 +104,7 @@ def _of_administration(module: str) -> Any:
 def help_of(name: str) -> str | None:
     """The help of a command of `webdata.faces.administration`, by its source: to import them all takes a second."""
     source = pkgutil.get_data("webdata.faces.administration", f"{ADMINISTRATION[name]}.py") or b""
-    functions = (one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef))
+    functions = (one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
     return next((ast.get_docstring(one) for one in functions if one.name == name), None)
 
 

@@ -53,7 +53,7 @@ from webdata.faces.api.files import FilePages
 from webdata.faces.api.health import Health
 from webdata.faces.api.key_pages import KeyPage
 from webdata.faces.api.metrics import metrics_page
-from webdata.faces.api.problems import problem_of
+from webdata.faces.api.problems import code_and_message
 from webdata.faces.api.schedules import SchedulePages
 from webdata.faces.api.webhooks import WebhookPages
 from webdata.faces.dashboard.address import ServiceAddress
@@ -96,7 +96,6 @@ from webdata.observability.logs import log_to_standard_error
 from webdata.observability.metrics import Metrics, access_metrics, call_metrics
 from webdata.observability.recent_calls import RecentCalls
 from webdata.observability.stored_state import StoredState
-from webdata.resources import Resource
 from webdata.runtime.process.memory import collect_less, return_large_blocks
 from webdata.runtime.process.names import is_dead, this_process
 from webdata.runtime.process.on_demand import OnDemandProcess
@@ -131,6 +130,8 @@ DELIVERER = "webdata.deliverer"
 """A program that the service starts, and does not import: it needs libraries that few services do."""
 ATTEMPTS_END_WITHIN = 5.0
 """Seconds for deliveries in flight when the service stops; those that take longer are repeated later."""
+STORED_READ_EVERY = 10.0
+"""Seconds between two times that the database is asked for what metrics tell of it: to read them never waits for it."""
 PUBLISHED_EVERY = 5.0
 """Seconds between two times that a worker publishes its state for the metrics of all."""
 reactor: Any = installed_reactor  # its type is an interface, which mypy cannot call
@@ -267,6 +268,7 @@ class Service:
         self.canaries = canaries_of(spiders, self.config.given_canaries)
         self.budgets = UpstreamBudgets(self.config.upstreams, stores.upstream_requests)
         self.crawlers = WarmCrawlers(spiders, self.settings, self.config.max_calls, observers, self.budgets.reserve)
+        self.resources = {resource.name: resource for resource in self.crawlers.resources}
         metrics.collect_from(partial(call_metrics, self.crawlers))
         return recent
 
@@ -329,10 +331,13 @@ class Service:
         if self.worker:
             works.append(repeat("metrics of a worker", publish, PUBLISHED_EVERY))
         if self.config.canaries != "off":
-            works += [self.watched.run(), *([self._canary_rounds(stores).run()] if is_first else [])]
+            works.append(repeat("drifts of engines", self.watched.read, STORED_READ_EVERY))
+        if self.config.canaries != "off" and is_first:
+            rounds = self._canary_rounds(stores)
+            works.append(repeat("canaries", rounds.run_due, rounds.looked_every))
         if is_first:
             works += [
-                self.stored_state.run(),
+                repeat("metrics of batches and webhooks", self.stored_state.read, STORED_READ_EVERY),
                 Upkeep(stores.calls, stores.history, stores.answers, self.config.calls_days).run(),
                 BatchUpkeep(this_process(), stores, self.submissions, self.config.batch_days, self.parts).run(),
             ]
@@ -359,7 +364,7 @@ class Service:
             self.crawlers,
             self.config.deadline,
             sandbox_always=self.config.sandbox == "always",
-            recorder=CallRecorder(stores.calls, _described),
+            recorder=CallRecorder(stores.calls, code_and_message),
             archive=AnswerArchive(stores.answers),
         )
 
@@ -387,15 +392,12 @@ class Service:
 
     def _batch_pages(self, stores: SqlStores) -> list[KeyPage]:
         schedules = SchedulePages(stores.schedules, self.submissions)
-        batches = BatchPages(self.submissions, stores.batches, self._resources(), self._part_reader())
+        batches = BatchPages(self.submissions, stores.batches, self.resources, self._part_reader())
         return [*batches.pages(), *schedules.pages()]
 
     def _submissions(self, stores: SqlStores) -> Submissions:
-        intake = Intake(self.config.intake_folder, {name: one.query for name, one in self._resources().items()})
+        intake = Intake(self.config.intake_folder, {name: one.query for name, one in self.resources.items()})
         return Submissions(intake, stores.batches, stores.webhooks, self.config.batch_folders)
-
-    def _resources(self) -> dict[str, Resource]:
-        return {resource.name: resource for resource in self.crawlers.resources}
 
     def _part_reader(self) -> PartReader | None:
         """Reads the records of batches that are outside of the database."""
@@ -471,7 +473,7 @@ class Service:
                 InvitationPages(members, sessions, passwords),
                 OverviewPages(stores.calls, stores.history, stores.keys, stores.batches, address, prefixes),
                 RequestsPages(
-                    stores.calls, stores.history, stores.keys, self.crawlers.engines, sorted(self._resources()), samples
+                    stores.calls, stores.history, stores.keys, self.crawlers.engines, sorted(self.resources), samples
                 ),
                 UsagePages(stores.history, stores.keys),
                 KeysPages(stores.keys, self._endpoints(), address, prefixes, self.crawlers.engines),
@@ -481,8 +483,8 @@ class Service:
                 WebhooksPages(self.webhooks),
                 EnginesPages(self.health.snapshot, self.recent.rates, self.budgets.rows, self.watched.rows),
                 self._playground(stores, address),
-                BatchesPages(stores.batches, stores.schedules, self._resources(), self._part_reader()),
-                BatchFormPages(self.submissions, stores.keys, self._resources()),
+                BatchesPages(stores.batches, stores.schedules, self.resources, self._part_reader()),
+                BatchFormPages(self.submissions, stores.keys, self.resources),
             ],
         )
 
@@ -554,12 +556,6 @@ class Service:
     async def _close_ports(self) -> None:
         while self.ports:
             await deferred_to_future(self.ports.pop().stopListening())
-
-
-def _described(error: Exception, resource: Resource) -> tuple[str, str]:
-    """The code of an error, and what its caller reads about it."""
-    problem = problem_of(error, resource)
-    return problem.code, problem.message
 
 
 async def _settle_at_first(ledger: Ledger) -> None:

@@ -60,12 +60,6 @@ def stores(url):
         yield stores
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request):
-    """The URL of a database of each kind."""
-    return request.getfixturevalue(request.param)
-
-
 async def submit(stores, rows, words=None, **fields):
     """A batch of so many different queries: of its id, or of these words, each with a number."""
     given = {"account_id": DEFAULT_ACCOUNT, "key_id": "key_1", "test": False, "resource": "web_search"}

@@ -13,16 +13,9 @@ from webdata.faces.api.key_pages import RECORDS
 from webdata.faces.api.schedules import PATH, SchedulePages
 from webdata.resources import schema
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
-from webdata.stores.sql_stores import SqlStores
 
 BATCH = {"resource": "web_search", "queries": [{"q": "coffee"}, {"q": "tea"}], "label": "drinks"}
 NEW = {"cron": "0 6 * * *", "timezone": "Europe/Berlin", "label": "every morning", "batch": BATCH}
-
-
-@pytest.fixture
-def stores(url):
-    with SqlStores(url) as stores:
-        yield stores
 
 
 @pytest.fixture

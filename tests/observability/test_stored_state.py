@@ -7,22 +7,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from webdata.domain.errors import DatabaseUnavailableError
-from webdata.observability import stored_state
 from webdata.observability.metrics import Metrics
 from webdata.observability.stored_state import StoredState
+from webdata.runtime.process.repeat import repeat
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT
 from webdata.stores.batches.model import Batch, QueryRow
-from webdata.stores.sql_stores import SqlStores
 from webdata.stores.webhooks.model import Webhook
 
 pytestmark = pytest.mark.task
 MINUTE = timedelta(minutes=1)
-
-
-@pytest.fixture
-def stores(sqlite):
-    with SqlStores(sqlite) as stores:
-        yield stores
 
 
 @pytest.fixture
@@ -75,7 +68,6 @@ async def test_batches_and_deliveries(metrics, stores):
 async def test_a_database_that_is_away(metrics, stores, monkeypatch):
     """While the database does not answer there are no numbers, rather than old ones; then there are again."""
     metrics, state = metrics
-    monkeypatch.setattr(stored_state, "READ_EVERY", 0.01)
     answers = iter([None, DatabaseUnavailableError("it is gone"), ZeroDivisionError("a fault")])
     seen = []
 
@@ -86,7 +78,7 @@ async def test_a_database_that_is_away(metrics, stores, monkeypatch):
         return await read()
 
     monkeypatch.setattr(stores.chunks, "states", states)
-    running = asyncio.ensure_future(state.run())
+    running = asyncio.ensure_future(repeat("the state", state.read, 0.01))
     async with asyncio.timeout(5):
         while len(seen) < 5 or value(metrics, "webdata_batch_tickets") is None:  # noqa: ASYNC110  # the loop of another task
             await asyncio.sleep(0.01)

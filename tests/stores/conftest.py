@@ -21,12 +21,6 @@ def memory_stores(process="here:1:1"):
     )
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request):
-    """The URL of a database of each kind."""
-    return request.getfixturevalue(request.param)
-
-
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])
 def stores(request):
     """Keys, accounts and ledger of each kind."""

@@ -12,19 +12,12 @@ from webdata.domain.errors import LayoutError, OverloadedError, UpstreamError
 from webdata.domain.outcome import Outcome
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.sandbox.server import Sandbox
-from webdata.stores.sql_stores import SqlStores
 from webdata.watch.canaries import canaries_of
 from webdata.watch.filled_fields import ONE_IN, FilledFields
 from webdata.watch.rounds import CanaryRounds
 from webdata.watch.watched import Watched
 
 pytestmark = pytest.mark.task
-
-
-@pytest.fixture
-def stores(sqlite):
-    with SqlStores(sqlite) as stores:
-        yield stores
 
 
 class Site:

@@ -5,20 +5,15 @@ the whole file. A place is the name of the file, the offset and length of the fr
 """
 
 import asyncio
-import sys
 from collections.abc import Sequence
 
 from ulid import ULID
 
+from webdata.runtime.wire.zstandard import zstd
 from webdata.stores.batches.model import CHUNK_ROWS, MovableChunk, RowResult
 from webdata.stores.batches.moves import MoveStore
 from webdata.stores.batches.parts import PartStore
 from webdata.stores.batches.sql import BatchStore
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
 
 PART_CHUNKS = 100
 LEVEL = 6

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 
 from webdata.domain.query import DEVICES, REGIONS, Device, Query, Region, lower, upper
+from webdata.domain.shapes import described
 from webdata.stores.batches.model import MOST_ROUNDS
 
 MOST_LABEL = 200
@@ -15,23 +16,17 @@ MOST_RESULTS = 10_000
 MOST_FAILURES = 1000
 """The failures on one page."""
 
-BatchId = Annotated[str, Field(description="the id of the batch", examples=["bat_01KAGX9Y3QZ8V5M2N7R4T6W0BC"])]
+BatchId = Annotated[str, described("the id of the batch", "bat_01KAGX9Y3QZ8V5M2N7R4T6W0BC")]
 State = Literal["queued", "running", "paused", "done", "cancelled"]
 Format = Literal["records", "rows", "csv"]
 LARGEST_ROW = 2**31 - 1
 """The largest whole number of a column of rows."""
 Cursor = Annotated[
-    int,
-    Field(
-        ge=0,
-        le=LARGEST_ROW,
-        description="the row of the last query that you have, such as 1000: those behind it",
-        examples=[1000],
-    ),
+    int, described("the row of the last query that you have, such as 1000: those behind it", 1000, ge=0, le=LARGEST_ROW)
 ]
 
 
-RESOURCE = Field(description="the endpoint that answers the queries, by its name", examples=["web_search"])
+RESOURCE = described("the endpoint that answers the queries, by its name", "web_search")
 
 
 class BatchParameters(Query):
@@ -41,48 +36,37 @@ class BatchParameters(Query):
     region: Annotated[
         Region | None,
         BeforeValidator(upper),
-        Field(description=f"the region of queries that name none: one of {REGIONS}", examples=["DE"]),
+        described(f"the region of queries that name none: one of {REGIONS}", "DE"),
     ] = None
     device: Annotated[
         Device | None,
         BeforeValidator(lower),
-        Field(description=f"the device of queries that name none: one of {DEVICES}", examples=["mobile"]),
+        described(f"the device of queries that name none: one of {DEVICES}", "mobile"),
     ] = None
-    label: Annotated[str, Field(max_length=MOST_LABEL, description="what it is for", examples=["prices of May"])] = ""
+    label: Annotated[str, described("what it is for", "prices of May", max_length=MOST_LABEL)] = ""
     priority: Annotated[
-        int,
-        Field(
-            ge=1,
-            le=9,
-            description="from 1 to 9: among the batches of the account those of a higher one go first",
-            examples=[5],
-        ),
+        int, described("from 1 to 9: among the batches of the account those of a higher one go first", 5, ge=1, le=9)
     ] = 5
     retries: Annotated[
         int,
-        Field(
+        described(
+            f"from 0 to {MOST_RETRIES}: how often a query that was blocked, or whose upstream failed, is tried "
+            "again, later each time, before it is a failure; 0: at once",
+            2,
             ge=0,
             le=MOST_RETRIES,
-            description=(
-                f"from 0 to {MOST_RETRIES}: how often a query that was blocked, or whose upstream failed, is tried "
-                "again, later each time, before it is a failure; 0: at once"
-            ),
-            examples=[2],
         ),
     ] = MOST_ROUNDS
     webhook: Annotated[
         str | None,
-        Field(
-            description="the id of a webhook that receives this batch's events, whatever events it has",
-            examples=["whk_01KAGX9Y3QZ8V5M2N7R4T6W0BC"],
+        described(
+            "the id of a webhook that receives this batch's events, whatever events it has",
+            "whk_01KAGX9Y3QZ8V5M2N7R4T6W0BC",
         ),
     ] = None
     on_invalid: Annotated[
         Literal["reject", "skip"],
-        Field(
-            description="reject or skip: what happens to all queries where some cannot be run",
-            examples=["skip"],
-        ),
+        described("reject or skip: what happens to all queries where some cannot be run", "skip"),
     ] = "reject"
 
 
@@ -101,33 +85,23 @@ class BatchQuery(Query):
 class BatchesQuery(Query):
     """Some of the batches of an account."""
 
-    limit: Annotated[
-        int, Field(ge=1, le=MOST_LISTED, description=f"how many, from 1 to {MOST_LISTED}", examples=[20])
-    ] = 20
+    limit: Annotated[int, described(f"how many, from 1 to {MOST_LISTED}", 20, ge=1, le=MOST_LISTED)] = 20
     before: Annotated[
-        str | None,
-        Field(description="the `next` of the page before: older batches", examples=["bat_01KAGX9Y3QZ8V5M2N7R4T6W0BC"]),
+        str | None, described("the `next` of the page before: older batches", "bat_01KAGX9Y3QZ8V5M2N7R4T6W0BC")
     ] = None
-    state: Annotated[
-        State | None,
-        Field(description="queued, running, paused, done or cancelled: those alone", examples=["running"]),
-    ] = None
+    state: Annotated[State | None, described("queued, running, paused, done or cancelled: those alone", "running")] = (
+        None
+    )
 
 
 class ResultsQuery(BatchQuery):
     """Some of the results of a batch."""
 
     after: Cursor = 0
-    limit: Annotated[
-        int,
-        Field(ge=1, le=MOST_RESULTS, description=f"how many, from 1 to {MOST_RESULTS}", examples=[1000]),
-    ] = 1000
+    limit: Annotated[int, described(f"how many, from 1 to {MOST_RESULTS}", 1000, ge=1, le=MOST_RESULTS)] = 1000
     format: Annotated[
         Format,
-        Field(
-            description="records: a query a line, with its record; rows: a result a line; csv: a result a row",
-            examples=["records"],
-        ),
+        described("records: a query a line, with its record; rows: a result a line; csv: a result a row", "records"),
     ] = "records"
 
 
@@ -135,7 +109,4 @@ class FailuresQuery(BatchQuery):
     """Some of the failures of a batch."""
 
     after: Cursor = 0
-    limit: Annotated[
-        int,
-        Field(ge=1, le=MOST_FAILURES, description=f"how many, from 1 to {MOST_FAILURES}", examples=[100]),
-    ] = 100
+    limit: Annotated[int, described(f"how many, from 1 to {MOST_FAILURES}", 100, ge=1, le=MOST_FAILURES)] = 100

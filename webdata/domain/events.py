@@ -12,19 +12,21 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 from ulid import ULID
 
+from webdata.domain.shapes import described
+
 ALL_EVENTS = "*"
 """Stands for every type of event."""
 
-Account = Annotated[str, Field(description="the id of the account", examples=["acc_default"])]
-Name = Annotated[str, Field(description="its name", examples=["coffee shop"])]
-KeyId = Annotated[str, Field(description="the id of the key", examples=["key_01KAGX9Y3QZ8V5M2N7R4T6W0BC"])]
-Prefix = Annotated[str, Field(description="the beginning of the key", examples=["wd_live_AbCd"])]
+Account = Annotated[str, described("the id of the account", "acc_default")]
+Name = Annotated[str, described("its name", "coffee shop")]
+KeyId = Annotated[str, described("the id of the key", "key_01KAGX9Y3QZ8V5M2N7R4T6W0BC")]
+Prefix = Annotated[str, described("the beginning of the key", "wd_live_AbCd")]
 Test = Annotated[bool, Field(description="whether it is a test key")]
-BatchId = Annotated[str, Field(description="the id of the batch", examples=["bat_01KAGX9Y3QZ8V5M2N7R4T6W0BC"])]
-Label = Annotated[str, Field(description="its label", examples=["coffee shops, weekly"])]
-BatchResource = Annotated[str, Field(description="the endpoint of its queries", examples=["web_search"])]
-Rows = Annotated[int, Field(description="the number of its queries", examples=[20_000])]
-Engine = Annotated[str, Field(description="the name of the engine", examples=["google_web"])]
+BatchId = Annotated[str, described("the id of the batch", "bat_01KAGX9Y3QZ8V5M2N7R4T6W0BC")]
+Label = Annotated[str, described("its label", "coffee shops, weekly")]
+BatchResource = Annotated[str, described("the endpoint of its queries", "web_search")]
+Rows = Annotated[int, described("the number of its queries", 20_000)]
+Engine = Annotated[str, described("the name of the engine", "google_web")]
 
 
 class EventData(BaseModel):
@@ -53,8 +55,8 @@ class CreditsLow(EventData):
     type = "credits.low"
 
     account: Account
-    credits: Annotated[int, Field(description="credits that are not spent", examples=[100])]
-    mark: Annotated[int, Field(description="the mark of the plan", examples=[100])]
+    credits: Annotated[int, described("credits that are not spent", 100)]
+    mark: Annotated[int, described("the mark of the plan", 100)]
 
 
 class CreditsExhausted(EventData):
@@ -74,7 +76,7 @@ class KeyCreated(EventData):
     name: Name
     prefix: Prefix
     test: Test = False
-    scopes: Annotated[list[str], Field(description="the endpoints that it opens; none: all", examples=[["web_search"]])]
+    scopes: Annotated[list[str], described("the endpoints that it opens; none: all", ["web_search"])]
     expires: Annotated[datetime | None, Field(description="when it expires; null: never")] = None
     replaces: Annotated[str | None, Field(description="the id of the key whose successor it is, or null")] = None
 
@@ -99,7 +101,7 @@ class KeyExpiring(EventData):
     name: Name
     prefix: Prefix
     test: Test = False
-    expires: Annotated[datetime, Field(description="when it expires", examples=["2026-12-01T12:00:00Z"])]
+    expires: Annotated[datetime, described("when it expires", "2026-12-01T12:00:00Z")]
     replaced_by: Annotated[str | None, Field(description="the id of its successor, or null")] = None
 
 
@@ -109,10 +111,8 @@ class EngineDegraded(EventData):
     type = "engine.degraded"
 
     engine: Engine
-    calls: Annotated[int, Field(description="the last calls, of which all failed", examples=[20])]
-    lost: Annotated[
-        dict[str, int], Field(description="their number by the kind of failure", examples=[{"captcha": 20}])
-    ]
+    calls: Annotated[int, described("the last calls, of which all failed", 20)]
+    lost: Annotated[dict[str, int], described("their number by the kind of failure", {"captcha": 20})]
 
 
 class EngineRecovered(EventData):
@@ -121,7 +121,7 @@ class EngineRecovered(EventData):
     type = "engine.recovered"
 
     engine: Engine
-    was: Annotated[str, Field(description="`degraded` or `drifted`", examples=["degraded"])] = "degraded"
+    was: Annotated[str, described("`degraded` or `drifted`", "degraded")] = "degraded"
 
 
 class EngineDrifted(EventData):
@@ -130,13 +130,10 @@ class EngineDrifted(EventData):
     type = "engine.drifted"
 
     engine: Engine
-    lost: Annotated[
-        list[str], Field(description="the fields that are empty or fewer", examples=[["results[].description"]])
-    ]
-    since: Annotated[datetime, Field(description="when canaries first found it so", examples=["2026-11-26T12:00:00Z"])]
+    lost: Annotated[list[str], described("the fields that are empty or fewer", ["results[].description"])]
+    since: Annotated[datetime, described("when canaries first found it so", "2026-11-26T12:00:00Z")]
     sample: Annotated[
-        str | None,
-        Field(description="the name of a page that shows it, or null", examples=["google_web-0a1b2c3d4e5f6071"]),
+        str | None, described("the name of a page that shows it, or null", "google_web-0a1b2c3d4e5f6071")
     ] = None
 
 
@@ -146,7 +143,7 @@ class UpstreamExhausted(EventData):
     type = "upstream.exhausted"
 
     engine: Engine
-    requests: Annotated[int, Field(description="the requests of a day that it may be sent", examples=[2000])]
+    requests: Annotated[int, described("the requests of a day that it may be sent", 2000)]
 
 
 class BatchProgress(EventData):
@@ -158,7 +155,7 @@ class BatchProgress(EventData):
     label: Label
     resource: BatchResource
     rows: Rows
-    percent: Annotated[int, Field(description="how much of it has ended, in per cent", examples=[60])]
+    percent: Annotated[int, described("how much of it has ended, in per cent", 60)]
 
 
 class BatchCompleted(EventData):
@@ -171,10 +168,9 @@ class BatchCompleted(EventData):
     resource: BatchResource
     rows: Rows
     outcomes: Annotated[
-        dict[str, int],
-        Field(description="the number of queries by how they have ended", examples=[{"ok": 19_900, "blocked": 100}]),
+        dict[str, int], described("the number of queries by how they have ended", {"ok": 19_900, "blocked": 100})
     ]
-    cost: Annotated[int, Field(description="the credits it has cost", examples=[19_900])]
+    cost: Annotated[int, described("the credits it has cost", 19_900)]
 
 
 class BatchPaused(EventData):
@@ -187,10 +183,7 @@ class BatchPaused(EventData):
     resource: BatchResource
     rows: Rows
     reason: Annotated[
-        str,
-        Field(
-            description="`requested`, `out_of_credits`, `key_revoked` or `quota_exceeded`", examples=["out_of_credits"]
-        ),
+        str, described("`requested`, `out_of_credits`, `key_revoked` or `quota_exceeded`", "out_of_credits")
     ]
 
 
@@ -210,7 +203,7 @@ class WebhookTest(EventData):
 
     type = "webhook.test"
 
-    webhook: Annotated[str, Field(description="the id of the webhook", examples=["whk_01KAGX9Y3QZ8V5M2N7R4T6W0BC"])]
+    webhook: Annotated[str, described("the id of the webhook", "whk_01KAGX9Y3QZ8V5M2N7R4T6W0BC")]
 
 
 EVENTS: dict[str, type[EventData]] = {one.type: one for one in EventData.__subclasses__()}

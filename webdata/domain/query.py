@@ -20,7 +20,6 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    Field,
     StrictBool,
     ValidationError,
     ValidationInfo,
@@ -30,6 +29,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from webdata.domain.errors import Problem, QueryError
+from webdata.domain.shapes import described
 
 
 class Region(StrEnum):
@@ -447,16 +447,10 @@ def deadline_of(query: Query, longest: float) -> float:
 REGIONS = ", ".join(Region)
 DEVICES = ", ".join(Device)
 GivenRegion = Annotated[
-    Region | None,
-    BeforeValidator(upper),
-    BeforeValidator(_blank_is_absent),
-    Field(description=f"one of {REGIONS}", examples=["DE"]),
+    Region | None, BeforeValidator(upper), BeforeValidator(_blank_is_absent), described(f"one of {REGIONS}", "DE")
 ]
 GivenDevice = Annotated[
-    Device | None,
-    BeforeValidator(lower),
-    BeforeValidator(_blank_is_absent),
-    Field(description=f"one of {DEVICES}", examples=["mobile"]),
+    Device | None, BeforeValidator(lower), BeforeValidator(_blank_is_absent), described(f"one of {DEVICES}", "mobile")
 ]
 
 
@@ -472,10 +466,7 @@ class CallQuery(Query):
         BeforeValidator(flag),
         BeforeValidator(_blank_is_absent),
         OfAnswer(),
-        Field(
-            description="true for an answer that is archived with its page, or false; without it as the key says",
-            examples=[True],
-        ),
+        described("true for an answer that is archived with its page, or false; without it as the key says", True),
     ] = None
 
     @classmethod
@@ -489,30 +480,26 @@ class SearchQuery(CallQuery):
     q: Annotated[
         str,
         AfterValidator(not_blank),
-        Field(
-            description="the search terms, such as q=coffee+shops",
-            examples=["coffee shops"],
-            json_schema_extra={"pattern": SHOWS},
-        ),
+        described("the search terms, such as q=coffee+shops", "coffee shops", json_schema_extra={"pattern": SHOWS}),
     ]
     region: Annotated[GivenRegion, Header("X-Proxy-Location")] = None
     device: Annotated[GivenDevice, Header("X-User-Agent")] = None
     session: Annotated[
         str | None,
-        Field(
+        described(
+            "a name of 1 to 64 letters, digits, - and _ for calls that keep to one proxy, such as paging-1",
+            "paging-1",
             pattern=r"^[A-Za-z0-9_-]{1,64}$",
-            description="a name of 1 to 64 letters, digits, - and _ for calls that keep to one proxy, such as paging-1",
-            examples=["paging-1"],
         ),
         BeforeValidator(_blank_is_absent),
         Header("X-Session"),
     ] = None
     engines: Annotated[
         str | None,
-        Field(
+        described(
+            "the names of the engines to ask, in their order, such as google_web, bing_web",
+            "google_web, bing_web",
             pattern=ENGINES,
-            description="the names of the engines to ask, in their order, such as google_web, bing_web",
-            examples=["google_web, bing_web"],
         ),
         BeforeValidator(lower),
         BeforeValidator(_blank_is_absent),

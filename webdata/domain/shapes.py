@@ -5,7 +5,7 @@ annotation (`Annotated[int, Field(ge=1)]`), a description is the docstring of a 
 """
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 from pydantic.fields import FieldInfo
@@ -15,6 +15,12 @@ def sometimes(when: str) -> FieldInfo:
     """An optional key of a record that is there only in this case, such as `only with resolve_links=true`."""
     comment: FieldInfo = Field(json_schema_extra={"$comment": when})
     return comment
+
+
+def described(about: str, example: object, **constraints: Any) -> FieldInfo:
+    """A field of a query or an event: a description, an example, and what else pydantic's Field takes."""
+    field: FieldInfo = Field(description=about, examples=[example], **constraints)
+    return field
 
 
 NonEmpty = Annotated[str, Field(min_length=1)]

@@ -7,14 +7,10 @@ from typing import get_args
 from prometheus_client.core import Metric
 
 from webdata.observability.metrics import gauge
-from webdata.runtime.process.repeat import repeat
 from webdata.stores.batches.chunks import ChunkStore
 from webdata.stores.batches.model import ChunkState, ChunkStates
 from webdata.stores.webhooks.deliveries import DeliveryStore
 from webdata.stores.webhooks.model import WaitingDeliveries
-
-READ_EVERY = 10.0
-"""Seconds between two times that the database is asked."""
 
 
 class StoredState:
@@ -25,10 +21,6 @@ class StoredState:
         self._deliveries = deliveries
         self._batches: ChunkStates | None = None
         self._waiting: WaitingDeliveries | None = None
-
-    async def run(self) -> None:
-        """Ask the database again and again, until it is cancelled."""
-        await repeat("metrics of batches and webhooks", self.read, READ_EVERY)
 
     async def read(self) -> None:
         """Ask the database; after a DatabaseUnavailableError there are no metrics, rather than old ones."""

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Capped, explained, lower
 from webdata.domain.records import WITH_CONTENT, Area, ResultPage
-from webdata.domain.shapes import Link, Natural, NonEmpty, Position
+from webdata.domain.shapes import Link, Natural, NonEmpty, Position, described
 from webdata.resources import Resource, ResultFields
 from webdata.resources.web_search import Country, Language, WebQuery
 
@@ -38,9 +38,7 @@ def _one_meaning(value: object, info: ValidationInfo) -> object:
 OTHER_NAMES = {"count": "num", "first": "start", "setlang": "hl", "cc": "gl"}
 """The web search's names of Bing's own parameters; `start` counts from 0."""
 OneMeaning = AfterValidator(_one_meaning)
-BingCount = Annotated[
-    int | None, Capped(), Field(ge=1, le=50, description="a whole number from 1 to 50, such as num=10", examples=[10])
-]
+BingCount = Annotated[int | None, Capped(), described("a whole number from 1 to 50, such as num=10", 10, ge=1, le=50)]
 
 
 class BingQuery(WebQuery):
@@ -54,22 +52,16 @@ class BingQuery(WebQuery):
     ] = None
     domain: Annotated[
         str | None,
-        Field(
-            pattern=BING_DOMAIN,
-            description="a domain of the engine: domain=bing.com or domain=cn.bing.com",
-            examples=["bing.com"],
-        ),
+        described("a domain of the engine: domain=bing.com or domain=cn.bing.com", "bing.com", pattern=BING_DOMAIN),
         BeforeValidator(lower),
     ] = None
     count: Annotated[BingCount, OneMeaning] = None
     first: Annotated[
-        int | None,
-        Field(ge=1, le=10_001, description="a whole number from 1 to 10001, such as first=11", examples=[11]),
-        OneMeaning,
+        int | None, described("a whole number from 1 to 10001, such as first=11", 11, ge=1, le=10_001), OneMeaning
     ] = None
     mkt: Annotated[
         str | None,
-        Field(pattern=MARKET, description="a market: a language and a country, such as mkt=de-DE", examples=["de-DE"]),
+        described("a market: a language and a country, such as mkt=de-DE", "de-DE", pattern=MARKET),
         BeforeValidator(_market),
     ] = None
     setlang: Annotated[Language, OneMeaning] = None

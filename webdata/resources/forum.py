@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from webdata.domain.in_schema import InSchema
 from webdata.domain.query import CallQuery, Query, lower
-from webdata.domain.shapes import NonEmpty
+from webdata.domain.shapes import NonEmpty, described
 from webdata.resources import Resource
 from webdata.resources.groups import Group
 
@@ -47,19 +47,19 @@ def _flag(value: object) -> object:
 
 Subforum = Annotated[
     str,
-    Field(
+    described(
+        "the name of a subforum, 2 to 21 letters, digits and underscores, such as python or r/python",
+        "python",
         pattern=r"^(?:[A-Za-z0-9][A-Za-z0-9_]{1,20}|u_[A-Za-z0-9_-]{3,20})$",
-        description="the name of a subforum, 2 to 21 letters, digits and underscores, such as python or r/python",
-        examples=["python"],
     ),
     BeforeValidator(_bare(SUBFORUM_FORMS)),
 ]
 PostId = Annotated[
     str,
-    Field(
+    described(
+        "the id of a post as in its address, letters and digits, such as 1abc2d or t3_1abc2d",
+        "1abc2d",
         pattern=r"^[0-9A-Za-z]{1,13}$",
-        description="the id of a post as in its address, letters and digits, such as 1abc2d or t3_1abc2d",
-        examples=["1abc2d"],
     ),
     BeforeValidator(_bare(POST_FORMS)),
     AfterValidator(str.lower),
@@ -72,10 +72,8 @@ Period = Annotated[
 ]
 After = Annotated[
     str | None,
-    Field(
-        pattern=r"^t[1-6]_[0-9a-z]{1,13}$",
-        description="the data.after of the answer before, such as after=t3_1abc2d",
-        examples=["t3_1abc2d"],
+    described(
+        "the data.after of the answer before, such as after=t3_1abc2d", "t3_1abc2d", pattern=r"^t[1-6]_[0-9a-z]{1,13}$"
     ),
     BeforeValidator(lower),
 ]
@@ -117,10 +115,10 @@ class ForumUserQuery(CallQuery):
 
     username: Annotated[
         str,
-        Field(
+        described(
+            "a user's name, 3 to 20 letters, digits, underscores and hyphens, such as spez or u/spez",
+            "spez",
             pattern=r"^[A-Za-z0-9_-]{3,20}$",
-            description="a user's name, 3 to 20 letters, digits, underscores and hyphens, such as spez or u/spez",
-            examples=["spez"],
         ),
         BeforeValidator(_bare(USER_FORMS)),
     ]

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 from webdata.domain.errors import Problem
 from webdata.domain.in_schema import InSchema
 from webdata.domain.query import CallQuery
-from webdata.domain.shapes import Natural, NonEmpty, WebLink, sometimes
+from webdata.domain.shapes import Natural, NonEmpty, WebLink, described, sometimes
 from webdata.resources import Resource, ResultFields
 from webdata.resources.groups import Group
 from webdata.resources.terms.job_terms import Wanted, wanted
@@ -29,10 +29,10 @@ class JobQuery(CallQuery):
 
     q: Annotated[
         str,
-        Field(
+        described(
+            "a position and, if you like, a place in North America, such as q=nurse+in+Austin,+TX",
+            "nurse in Austin, TX",
             pattern=r"\S",
-            description="a position and, if you like, a place in North America, such as q=nurse+in+Austin,+TX",
-            examples=["nurse in Austin, TX"],
         ),
         AfterValidator(_in_north_america),
     ]

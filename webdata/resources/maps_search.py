@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field
 
 from webdata.domain.in_schema import InSchema
 from webdata.domain.query import SHOWS, CallQuery, not_blank
-from webdata.domain.shapes import Natural, NonEmpty, Position, WebLink
+from webdata.domain.shapes import Natural, NonEmpty, Position, WebLink, described
 from webdata.resources import Resource, ResultFields
 from webdata.resources.groups import Group
 from webdata.resources.web_search import Country, Language
@@ -21,11 +21,7 @@ class MapsQuery(CallQuery):
     q: Annotated[
         str,
         AfterValidator(not_blank),
-        Field(
-            description="what to look for, such as cafes+in+Porto",
-            examples=["cafes in Porto"],
-            json_schema_extra={"pattern": SHOWS},
-        ),
+        described("what to look for, such as cafes+in+Porto", "cafes in Porto", json_schema_extra={"pattern": SHOWS}),
     ]
     num: Annotated[int, Field(ge=1, le=200, description="a whole number from 1 to 200, such as num=40")] = 20
     hl: Language = LANGUAGE

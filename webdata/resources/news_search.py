@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, mod
 from webdata.domain.in_schema import InSchema
 from webdata.domain.query import explained, flag
 from webdata.domain.records import WITH_CONTENT, ResultPage
-from webdata.domain.shapes import Natural, NonEmpty, sometimes
+from webdata.domain.shapes import Natural, NonEmpty, described, sometimes
 from webdata.resources import Resource, ResultFields
 from webdata.resources.result_pages import PagesQuery
 from webdata.resources.terms.news_editions import edition
@@ -39,11 +39,10 @@ class NewsQuery(PagesQuery):
 
     ceid: Annotated[
         str | None,
-        Field(
+        described(
+            "a country and a language with a colon between, such as ceid=US:en, ceid=BR:pt-419 or ceid=TW:zh-Hant",
+            "US:en",
             pattern=EDITION,
-            description="a country and a language with a colon between, such as ceid=US:en, ceid=BR:pt-419 "
-            "or ceid=TW:zh-Hant",
-            examples=["US:en"],
         ),
         BeforeValidator(_edition),
     ] = None

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from webdata.domain.query import Capped, OfAnswer, OfCalls, SearchQuery, explained, flag
+from webdata.domain.shapes import described
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
 
 MOST_PAGES = 10
@@ -27,12 +28,12 @@ class PagesQuery(SearchQuery):
         Capped(),
         SINGLE,
         OfAnswer(),
-        Field(
+        described(
+            f"a whole number from 1 to {MOST_PAGES}: of how many results the answer has the pages as "
+            "Markdown, such as content=3; each that is fetched costs a credit",
+            3,
             ge=1,
             le=MOST_PAGES,
-            description=f"a whole number from 1 to {MOST_PAGES}: of how many results the answer has the pages as "
-            "Markdown, such as content=3; each that is fetched costs a credit",
-            examples=[3],
         ),
     ] = None
     content_main: Annotated[
@@ -51,12 +52,11 @@ class PagesQuery(SearchQuery):
         Capped(),
         SINGLE,
         OfAnswer(),
-        Field(
+        described(
+            f"a whole number from 100 to {MOST_CHARS}: the most characters of each page; {USUAL_CHARS} without it",
+            5000,
             ge=100,
             le=MOST_CHARS,
-            description=f"a whole number from 100 to {MOST_CHARS}: the most characters of each page; "
-            f"{USUAL_CHARS} without it",
-            examples=[5000],
         ),
         AfterValidator(_of_content),
     ] = None

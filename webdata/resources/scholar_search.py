@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 from webdata.domain.errors import Problem
 from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Capped, SearchQuery
-from webdata.domain.shapes import Natural, NonEmpty, WebLink
+from webdata.domain.shapes import Natural, NonEmpty, WebLink, described
 from webdata.resources import Resource, ResultFields
 from webdata.resources.groups import Group
 
@@ -36,16 +36,14 @@ class ScholarQuery(SearchQuery):
     without_effect = ("X-Proxy-Location", "X-User-Agent")
 
     num: Annotated[
-        int | None,
-        Capped(),
-        Field(ge=1, le=MOST_ARTICLES, description="a whole number from 1 to 200, such as num=20", examples=[20]),
+        int | None, Capped(), described("a whole number from 1 to 200, such as num=20", 20, ge=1, le=MOST_ARTICLES)
     ] = None
     start: Annotated[
         int | None,
-        Field(
+        described(
+            "a whole number from 0, such as start=20; the upstream numbers 10000 works, no more",
+            20,
             ge=0,
-            description="a whole number from 0, such as start=20; the upstream numbers 10000 works, no more",
-            examples=[20],
             json_schema_extra={"maximum": LAST_WORK - 1},
         ),
         AfterValidator(_within_reach),

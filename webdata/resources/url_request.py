@@ -21,7 +21,7 @@ from webdata.domain.query import (
     not_blank,
 )
 from webdata.domain.records import Record
-from webdata.domain.shapes import Position, Share, WebLink, sometimes
+from webdata.domain.shapes import Position, Share, WebLink, described, sometimes
 from webdata.domain.text_parts import CURSOR, part_begin, part_cursor, part_end
 from webdata.resources import Resource
 from webdata.resources.groups import Group
@@ -119,84 +119,77 @@ class UrlQuery(CallQuery):
         str,
         AfterValidator(normal_url),
         AfterValidator(not_blank),
-        Field(
-            description="the absolute http or https URL of a page, such as https://example.com/",
-            examples=["https://example.com/"],
+        described(
+            "the absolute http or https URL of a page, such as https://example.com/",
+            "https://example.com/",
             json_schema_extra={"pattern": "^[Hh][Tt][Tt][Pp][Ss]?://."},
         ),
     ]
     response_type: Annotated[
         ResponseType,
         BeforeValidator(lower),
-        Field(
-            description="full for the page and its headers, or markdown for its readable text",
-            examples=["markdown"],
-        ),
+        described("full for the page and its headers, or markdown for its readable text", "markdown"),
     ]
 
     formats: Annotated[
         tuple[Format, ...],
         BeforeValidator(_one_or_more),
-        Field(
-            max_length=9,
-            description="for a JSON answer with each of these: markdown, html, text, links, images, metadata, "
+        described(
+            "for a JSON answer with each of these: markdown, html, text, links, images, metadata, "
             "structured, rendered_html, screenshot; response_type then says of what they are made: full for the page "
             "as it was sent",
-            examples=[["markdown", "links"]],
+            ["markdown", "links"],
+            max_length=9,
         ),
     ] = ()
     extract: Annotated[
         Extractions,
-        Field(
-            description=f"a JSON object of up to {MOST_EXTRACTIONS} names, each with a CSS selector, or with an object "
+        described(
+            f"a JSON object of up to {MOST_EXTRACTIONS} names, each with a CSS selector, or with an object "
             "of css, xpath or jsonld, and attribute, type (text, number, price, date, url, html) and many: for a JSON "
             "answer with each value",
-            examples=[EXAMPLE],
+            EXAMPLE,
         ),
     ] = {}  # noqa: RUF012  # pydantic copies it
     content: Annotated[
         Content,
         BeforeValidator(lower),
         AfterValidator(_of_markdown),
-        Field(
-            description="of markdown: page for all that a reader sees or can open, or main for what the page is about, "
+        described(
+            "of markdown: page for all that a reader sees or can open, or main for what the page is about, "
             "without comments, reviews and links to other pages",
-            examples=["main"],
+            "main",
         ),
     ] = "page"
     pages: Annotated[
         str | None,
         AfterValidator(of_markdown),
-        Field(
-            description="of a PDF as markdown: one page (3), pages from one to another (1-20), or from one on (21-); "
+        described(
+            "of a PDF as markdown: one page (3), pages from one to another (1-20), or from one on (21-); "
             f"at most {MOST_PAGES} are in one answer",
-            examples=["1-20"],
+            "1-20",
             json_schema_extra={"pattern": f"^{PAGES.pattern}$"},
         ),
     ] = None
     include: Annotated[
         Selectors,
-        Field(
-            description=f"up to {MOST_SELECTORS} CSS selectors: of markdown, text, links and images only what is in "
-            "these elements",
-            examples=[["article"]],
+        described(
+            f"up to {MOST_SELECTORS} CSS selectors: of markdown, text, links and images only what is in these elements",
+            ["article"],
         ),
     ] = ()
     exclude: Annotated[
         Selectors,
-        Field(
-            description=f"up to {MOST_SELECTORS} CSS selectors of elements that are left out of these",
-            examples=[["nav", ".comments"]],
-        ),
+        described(f"up to {MOST_SELECTORS} CSS selectors of elements that are left out of these", ["nav", ".comments"]),
     ] = ()
     render: Annotated[
         Render,
         BeforeValidator(lower),
         AfterValidator(not_never),
-        Field(
-            description="always for the page as a browser shows it, never for the page without a browser, or auto for "
+        described(
+            "always for the page as a browser shows it, never for the page without a browser, or auto for "
             "a browser where there is no text without it",
-            examples=["always"],
+            "always",
         ),
     ] = "auto"
     wait_for: GivenWait = None
@@ -212,22 +205,22 @@ class UrlQuery(CallQuery):
     timeout: Annotated[
         int | None,
         Capped(),
-        Field(
+        described(
+            f"a whole number of seconds from 1 to {LONGEST_TIMEOUT}, after which there is an answer in any "
+            "case; the service's own deadline is the most",
+            10,
             ge=1,
             le=LONGEST_TIMEOUT,
-            description=f"a whole number of seconds from 1 to {LONGEST_TIMEOUT}, after which there is an answer in any "
-            "case; the service's own deadline is the most",
-            examples=[10],
         ),
     ] = None
     max_age: Annotated[
         int | None,
         Capped(),
-        Field(
+        described(
+            f"a whole number of seconds from 0 to {FRESH_SECONDS}: how old a cached page may be",
+            60,
             ge=0,
             le=FRESH_SECONDS,
-            description=f"a whole number of seconds from 0 to {FRESH_SECONDS}: how old a cached page may be",
-            examples=[60],
         ),
     ] = None
     max_chars: Annotated[
@@ -235,19 +228,17 @@ class UrlQuery(CallQuery):
         AfterValidator(_of_text),
         Capped(),
         OfCalls(),
-        Field(
+        described(
+            f"a whole number from 100 to {MOST_PART}: the most characters of the text that one answer has",
+            20000,
             ge=100,
             le=MOST_PART,
-            description=f"a whole number from 100 to {MOST_PART}: the most characters of the text that one answer has",
-            examples=[20000],
         ),
     ] = None
     cursor: Annotated[
         str | None,
-        Field(
-            pattern=f"^{CURSOR}$",
-            description="the x-next-cursor of the answer before, for the part after it",
-            examples=["19874-5f2c81d0"],
+        described(
+            "the x-next-cursor of the answer before, for the part after it", "19874-5f2c81d0", pattern=f"^{CURSOR}$"
         ),
         AfterValidator(_of_part),
         OfCalls(),

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from webdata.domain.query import Capped, SearchQuery, explained, lower
 from webdata.domain.records import WebPage
+from webdata.domain.shapes import described
 from webdata.resources import Resource, ResultFields
 from webdata.resources.result_pages import PagesQuery
 from webdata.resources.terms.google_domains import DOMAINS, nearest
@@ -30,20 +31,14 @@ COUNTRIES = r"^[-(]*country[A-Z]{2}\)?([|.][-(]*country[A-Z]{2}\)*)*$"
 GOOGLE_DOMAIN = r"^(www\.)?google\.(com|cat|[a-z]{2}|com?\.[a-z]{2})$"
 """The form of `DOMAINS`, which alone are accepted."""
 
-Count = Annotated[
-    int | None, Capped(), Field(ge=1, le=100, description="a whole number from 1 to 100, such as num=10", examples=[10])
-]
-Offset = Annotated[
-    int | None, Field(ge=0, le=10_000, description="a whole number from 0 to 10000, such as start=10", examples=[10])
-]
+Count = Annotated[int | None, Capped(), described("a whole number from 1 to 100, such as num=10", 10, ge=1, le=100)]
+Offset = Annotated[int | None, described("a whole number from 0 to 10000, such as start=10", 10, ge=0, le=10_000)]
 Country = Annotated[
-    str | None,
-    Field(pattern=COUNTRY, description="a two-letter country code, such as gl=de", examples=["de"]),
-    BeforeValidator(lower),
+    str | None, described("a two-letter country code, such as gl=de", "de", pattern=COUNTRY), BeforeValidator(lower)
 ]
 Language = Annotated[
     str | None,
-    Field(pattern=LANGUAGE, description="a language code, such as hl=de or hl=pt-BR", examples=["de"]),
+    described("a language code, such as hl=de or hl=pt-BR", "de", pattern=LANGUAGE),
     BeforeValidator(_language),
 ]
 
@@ -57,18 +52,12 @@ class GoogleQuery(SearchQuery):
     hl: Language = None
     lr: Annotated[
         str | None,
-        Field(
-            pattern=LANGUAGES,
-            description="languages to search in, such as lr=lang_de or lr=lang_de|lang_fr",
-            examples=["lang_de"],
-        ),
+        described("languages to search in, such as lr=lang_de or lr=lang_de|lang_fr", "lang_de", pattern=LANGUAGES),
     ] = None
     cr: Annotated[
         str | None,
-        Field(
-            pattern=COUNTRIES,
-            description="countries to search in, such as cr=countryDE or cr=countryDE|countryAT",
-            examples=["countryDE"],
+        described(
+            "countries to search in, such as cr=countryDE or cr=countryDE|countryAT", "countryDE", pattern=COUNTRIES
         ),
     ] = None
     safe: Annotated[
@@ -78,11 +67,11 @@ class GoogleQuery(SearchQuery):
     ] = None
     tbs: Annotated[
         str | None,
-        Field(
+        described(
+            "the engine's own filters, such as tbs=qdr:w for the last week",
+            "qdr:w",
             pattern=r"^[\w:,.=/ -]+$",
-            max_length=200,  # as {1,200} in the pattern it would take 18 MB, 200 times all letters of Unicode
-            description="the engine's own filters, such as tbs=qdr:w for the last week",
-            examples=["qdr:w"],
+            max_length=200,
         ),
     ] = None
     filter: Annotated[Literal["0", "1"] | None, Field(description="1 to leave similar results out, 0 to keep them")] = (
@@ -90,11 +79,7 @@ class GoogleQuery(SearchQuery):
     )
     domain: Annotated[
         str | None,
-        Field(
-            pattern=GOOGLE_DOMAIN,
-            description="a domain of the engine, such as domain=google.de",
-            examples=["google.de"],
-        ),
+        described("a domain of the engine, such as domain=google.de", "google.de", pattern=GOOGLE_DOMAIN),
         BeforeValidator(lower),
         AfterValidator(_known_domain),
     ] = None

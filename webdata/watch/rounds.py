@@ -14,7 +14,6 @@ from webdata.crawling.warm_crawlers import Call, WarmCrawlers
 from webdata.domain.errors import OverloadedError, UpstreamError, outcome_of
 from webdata.domain.outcome import Outcome
 from webdata.observability.metrics import NETWORKS
-from webdata.runtime.process.repeat import repeat
 from webdata.stores.watch.model import Drift, Measured, Round
 from webdata.stores.watch.sql import WatchStore
 from webdata.watch.canaries import Canary
@@ -65,9 +64,10 @@ class CanaryRounds:
         self._apart = timedelta(seconds=seconds)
         self._deadline = deadline
 
-    async def run(self) -> None:
-        """Run the rounds that are due, until it is cancelled."""
-        await repeat("canaries", self.run_due, min(LOOKED_EVERY, self._apart.total_seconds()))
+    @property
+    def looked_every(self) -> float:
+        """Seconds between two looks whether a round is due."""
+        return min(LOOKED_EVERY, self._apart.total_seconds())
 
     async def run_due(self) -> None:
         """Run the round of each engine for which one is due, and which no other process has begun."""

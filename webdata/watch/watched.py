@@ -6,12 +6,9 @@ from typing import Any
 from prometheus_client.core import Metric
 
 from webdata.observability.metrics import gauge
-from webdata.runtime.process.repeat import repeat
 from webdata.stores.watch.sql import WatchedEngine, WatchStore
 from webdata.watch.drift import lost
 
-READ_EVERY = 10.0
-"""Seconds between two times that the database is asked."""
 LABELS = ("network", "engine")
 
 
@@ -21,10 +18,6 @@ class Watched:
     def __init__(self, store: WatchStore) -> None:
         self._store = store
         self._engines: Sequence[WatchedEngine] = ()
-
-    async def run(self) -> None:
-        """Ask the database again and again, until it is cancelled."""
-        await repeat("drifts of engines", self.read, READ_EVERY)
 
     async def read(self) -> None:
         """Ask the database; after a DatabaseUnavailableError nothing is shown, rather than what is old."""

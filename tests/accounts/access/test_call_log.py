@@ -18,12 +18,12 @@ from webdata.accounts.access.upkeep import Upkeep
 from webdata.crawling.warm_crawlers import Answer
 from webdata.domain.errors import BlockedError, DatabaseUnavailableError, UpstreamError
 from webdata.domain.outcome import Outcome
+from webdata.faces.api.problems import code_and_message
 from webdata.resources.url_request import URL_REQUEST
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT, DEFAULT_PLAN
 from webdata.stores.calls.model import CallFilter
 from webdata.stores.ephemeral.cache_memory import MemoryCache
 from webdata.stores.ephemeral.limits_memory import MemoryLimits
-from webdata.stores.sql_stores import SqlStores
 
 ATTEMPT = {
     "engine": "google_web",
@@ -39,16 +39,8 @@ pytestmark = pytest.mark.task
 
 
 @pytest.fixture
-def stores(sqlite):
-    with SqlStores(sqlite) as opened:
-        yield opened
-
-
-@pytest.fixture
 def recorder(stores):
-    from webdata.service import _described
-
-    return CallRecorder(stores.calls, _described)
+    return CallRecorder(stores.calls, code_and_message)
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import pytest
 
 from webdata.fetching.egress.guard import Guard
 from webdata.fetching.egress.rule import Rule
-from webdata.stores.sql_stores import SqlStores
 
 ALLOW = (ipaddress.ip_network("127.0.0.2/32"),)
 """The address of the receivers; all others of loopback are forbidden."""
@@ -92,15 +91,3 @@ def make_urls():
         return WebhookUrls(Guard(Rule(frozenset({443, *ports}), allow), resolver), http=http)
 
     return make
-
-
-@pytest.fixture
-def stores(sqlite):
-    with SqlStores(sqlite) as opened:
-        yield opened
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request):
-    """The URL of a database of each kind."""
-    return request.getfixturevalue(request.param)

@@ -29,7 +29,6 @@ from webdata.stores.accounts.model import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
 from webdata.stores.accounts.sql import _add_key
 from webdata.stores.ephemeral.cache_memory import MemoryCache
 from webdata.stores.ephemeral.limits_memory import MemoryLimits
-from webdata.stores.sql_stores import SqlStores
 
 pytestmark = pytest.mark.task
 
@@ -45,12 +44,6 @@ PAGE = {
 }
 SEARCH = "/v1/search?q=coffee"
 PLAN = replace(DEFAULT_PLAN, requests=1_000_000, in_flight=10_000)
-
-
-@pytest.fixture
-def stores(sqlite):
-    with SqlStores(sqlite) as opened:
-        yield opened
 
 
 @pytest.fixture

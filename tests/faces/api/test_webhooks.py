@@ -16,16 +16,9 @@ from webdata.faces.api.openapi import document
 from webdata.faces.api.webhooks import WebhookPages
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.stores.accounts.model import DEFAULT_PLAN, Account
-from webdata.stores.sql_stores import SqlStores
 
 PATH = "/api/v1/webhooks"
 NEW = {"url": "https://shop.example/hook", "events": ["key.created"], "description": "the shop's"}
-
-
-@pytest.fixture
-def stores(sqlite):
-    with SqlStores(sqlite) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ from webdata.resources.maps_search import MAPS_SEARCH
 from webdata.resources.url_request import URL_REQUEST
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.stores.ephemeral.limits_memory import MemoryLimits
-from webdata.stores.sql_stores import SqlStores
 from webdata.watch.watched import Watched
 
 STATE = {
@@ -69,12 +68,6 @@ def quick_passwords(monkeypatch):
 
 
 @pytest.fixture
-def stores(sqlite):
-    with SqlStores(sqlite) as opened:
-        yield opened
-
-
-@pytest.fixture
 def keys(stores):
     return stores.keys
 
@@ -117,6 +110,7 @@ def service(stores, calls, clock, sqlite, tmp_path):
     service = Service(config, SimpleNamespace(certificate=None), scrapy_settings(), None)
     service.crawlers = calls
     calls.resources = [WEB_SEARCH, MAPS_SEARCH, FORUM_COMMENTS, URL_REQUEST]
+    service.resources = {one.name: one for one in calls.resources}
     calls.engines = ["bing_web", "google_web"]
     calls.engines_of = {"web_search": ["google_web", "bing_web"]}
     calls.batch_arguments = lambda resource: [f"engine_of_{resource.name}"]

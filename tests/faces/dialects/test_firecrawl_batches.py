@@ -14,15 +14,8 @@ from webdata.faces.dialects.firecrawl_batches import PAGE_ROWS, FirecrawlBatches
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT
 from webdata.stores.batches.model import EndedRow, RowResult
-from webdata.stores.sql_stores import SqlStores
 
 PATH = "/firecrawl/v2/batch/scrape"
-
-
-@pytest.fixture
-def stores(sqlite):
-    with SqlStores(sqlite) as stores:
-        yield stores
 
 
 @pytest.fixture

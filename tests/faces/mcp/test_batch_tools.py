@@ -11,7 +11,6 @@ from scrapy.utils.defer import deferred_from_coro
 from tests.faces.mcp.conftest import RESOURCES, Message
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT
 from webdata.stores.batches.model import EndedRow, RowResult
-from webdata.stores.sql_stores import SqlStores
 
 LONG = "word " * 1000
 RECORDS = {
@@ -24,12 +23,6 @@ RECORDS = {
 }
 
 pytestmark = pytest.mark.task
-
-
-@pytest.fixture
-def stores(sqlite):
-    with SqlStores(sqlite) as stores:
-        yield stores
 
 
 @pytest_twisted.async_yield_fixture

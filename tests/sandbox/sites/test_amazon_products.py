@@ -49,13 +49,6 @@ def test_it_serves_every_marketplace():
     assert amazon_products.answer not in map(site_for, ["notamazon.com", "amazon.com.evil.example"])
 
 
-def test_the_same_search_gets_the_same_bytes():
-    """A search has the same bytes without the page cache."""
-    first = ask(k="teapot")
-    amazon_products.page.cache_clear()
-    assert ask(k="teapot") == first
-
-
 def test_different_searches_have_different_pages():
     """Terms, page, marketplace and language each change the page."""
     others = ({}, {"page": 2}, {"host": "www.amazon.de"}, {"language": "de_DE"})

@@ -42,14 +42,6 @@ def test_it_answers_for_bing():
     assert site_for("notbing.com") is not bing_web.answer
 
 
-@pytest.mark.parametrize("headers", [{}, PHONE], ids=["desktop", "mobile"])
-def test_the_same_search_gets_the_same_bytes(headers):
-    """A search gets the same bytes, whether its page is cached or not."""
-    first = ask(q="coffee", headers=headers)
-    bing_web.page.cache_clear()
-    assert ask(q="coffee", headers=headers) == first
-
-
 def test_other_searches_get_other_pages():
     """Terms, market, page and device each change the page."""
     pages = [ask(q="coffee", **more) for more in ({}, {"mkt": "de-DE"}, {"first": 11}, {"headers": PHONE})]

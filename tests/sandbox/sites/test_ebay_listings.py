@@ -45,13 +45,6 @@ def test_it_serves_ebay_in_many_countries():
     assert site_for("www.notebay.com") is not ebay_listings.answer
 
 
-def test_the_same_search_gets_the_same_bytes():
-    """A search has the same bytes without the page cache."""
-    first = ask(_nkw="kettle")
-    ebay_listings.page.cache_clear()
-    assert ask(_nkw="kettle") == first
-
-
 def test_different_searches_have_different_pages():
     """Terms, site, page, size and view each change the page."""
     more = ({}, {"host": "www.ebay.de"}, {"_pgn": "2"}, {"_ipg": "120"}, {"_dmd": "2"})

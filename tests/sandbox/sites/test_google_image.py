@@ -47,15 +47,6 @@ def test_it_takes_nothing_else(query):
 
 
 @DEVICES
-def test_the_same_search_gets_the_same_bytes(headers):
-    """A search gets the same bytes, whether its page is cached or not; another one gets others."""
-    first = ask(q="coffee", headers=headers)
-    google_image.page.cache_clear()
-    assert ask(q="coffee", headers=headers) == first
-    assert ask(q="tea", headers=headers) != first
-
-
-@DEVICES
 @pytest.mark.parametrize("q", ["coffee", "</script>\"' & 東京 🏺"])
 def test_every_image_is_read_by_the_parser(headers, q):
     """A page has more images than a record, and the parser reads the data of each."""

@@ -51,13 +51,6 @@ def test_it_takes_searches_on_the_map_alone():
     assert site_for("www.google.com") is google_web.answer
 
 
-def test_the_same_search_gets_the_same_bytes():
-    """A search gets the same bytes, whether its page is cached or not."""
-    first = ask()
-    google_maps.page.cache_clear()
-    assert ask() == first
-
-
 def test_other_searches_get_other_places():
     """Terms, language, country and offset each change the page."""
     pages = [ask(), ask("tea"), ask(hl="de"), ask(gl="de"), ask(offset=20)]

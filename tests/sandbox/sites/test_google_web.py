@@ -59,14 +59,6 @@ def test_it_answers_for_every_google():
     assert google_web.answer not in map(site_for, ["notgoogle.com", "google.com.evil.example", "www.google.evil"])
 
 
-@pytest.mark.parametrize("headers", [{}, PHONE], ids=["desktop", "mobile"])
-def test_the_same_search_gets_the_same_bytes(headers):
-    """A search gets the same bytes, whether its page is cached or not."""
-    first = ask(q="coffee", headers=headers)
-    google_web.page.cache_clear()
-    assert ask(q="coffee", headers=headers) == first
-
-
 def test_other_searches_get_other_pages():
     """Terms, country, language, page and device each change the page."""
     pages = [ask(q="coffee", **more) for more in ({}, {"gl": "de"}, {"hl": "de"}, {"start": 10}, {"headers": PHONE})]

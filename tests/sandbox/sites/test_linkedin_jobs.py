@@ -34,13 +34,6 @@ def test_it_serves_the_hosts_of_linkedin():
     assert site_for("linkedin.evil.example") is not linkedin_jobs.answer
 
 
-def test_the_same_search_gets_the_same_bytes():
-    """A search has the same bytes without the page cache."""
-    before = ask(keywords="nurse")
-    linkedin_jobs.list_page.cache_clear()
-    assert ask(keywords="nurse") == before
-
-
 def test_the_list_ends_after_the_last_posting():
     """The list has every posting once, ten a page, and none past the last."""
     pages = [parser.postings(ask(keywords="nurse", start=start).body) for start in range(0, 60, 10)]

@@ -28,14 +28,6 @@ def test_it_serves_the_host_of_the_api():
     assert site_for("api.openalex.org") is openalex_works.answer
 
 
-def test_the_same_search_gets_the_same_bytes():
-    """A search has the same bytes without the cache of works."""
-    first = ask()
-    _scholar_works.work.cache_clear()
-    assert ask() == first
-    assert ask("tea").body != first.body != ask(page=2).body
-
-
 def test_pages_end_after_the_last_work():
     """There are 347 different works, and none past the last."""
     ids = [article["id"] for page in range(1, 6) for article in articles(per_page=100, page=page)]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account, Key
 from webdata.stores.answers.model import (
@@ -218,21 +218,3 @@ async def test_the_content_is_no_part_of_a_list(stores):
     async with asyncio.timeout(5):
         rows = await stores._database.read(lambda connection: connection.execute(select(ANSWERS.c.id)).all())
     assert len(rows) == 1
-
-
-async def test_a_database_of_the_revision_before_is_migrated(sqlite):
-    """Its keys and plans archive nothing, and it has an archive."""
-    with SqlStores(sqlite) as stores, stores._database.writes.begin() as connection:
-        for change in (
-            "DROP TABLE answers",
-            "DROP TABLE archive_shares",
-            "ALTER TABLE keys DROP COLUMN archive_days",
-            "ALTER TABLE plans DROP COLUMN archive_days",
-            "ALTER TABLE plans DROP COLUMN archive_bytes",
-            "UPDATE alembic_version SET version_num = '1'",
-        ):
-            connection.execute(text(change))
-    with SqlStores(sqlite) as stores:
-        (plan,) = await stores.accounts.plans()
-        assert (plan.archive_days, plan.archive_bytes) == (0, 1024**3)
-        assert await add(stores, answer("req_1")) == [True]

@@ -13,11 +13,6 @@ from webdata.stores.batches.model import Stored, quota_of
 from webdata.stores.sql_stores import SqlStores
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request):
-    return request.getfixturevalue(request.param)
-
-
 @pytest.fixture
 def stores(url):
     with SqlStores(url) as stores:

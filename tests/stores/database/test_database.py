@@ -107,13 +107,41 @@ def test_a_new_database_may_be_opened_concurrently(empty):
     database.close()
 
 
-def test_tables_are_what_migrations_make(url):
-    """The tables of the stores equal those that the last migration leaves."""
+def tables_differ(url):
+    """How the tables of a database differ from those of the stores."""
     engine = create_engine(with_driver(url))
-    open_database(url).close()
     with engine.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+        found = compare_metadata(MigrationContext.configure(connection), METADATA)
     engine.dispose()
+    return found
+
+
+def test_a_new_database_has_the_tables_of_the_stores(url):
+    """A new database gets the tables as the stores declare them, and needs no migration."""
+    open_database(url).close()
+    assert tables_differ(url) == []
+    engine = create_engine(with_driver(url))
+    assert migrations.revision(engine) == migrations.HEAD
+    engine.dispose()
+
+
+@pytest.mark.task
+async def test_a_database_of_the_revision_before_is_migrated(url):
+    """It has the tables of the stores then; its keys and plans archive nothing."""
+    with SqlStores(url) as stores, stores._database.writes.begin() as connection:
+        for change in (
+            "DROP TABLE answers",
+            "DROP TABLE archive_shares",
+            "ALTER TABLE keys DROP COLUMN archive_days",
+            "ALTER TABLE plans DROP COLUMN archive_days",
+            "ALTER TABLE plans DROP COLUMN archive_bytes",
+            "UPDATE alembic_version SET version_num = '1'",
+        ):
+            connection.execute(text(change))
+    with SqlStores(url) as stores:
+        (plan,) = await stores.accounts.plans()
+        assert (plan.archive_days, plan.archive_bytes) == (0, 1024**3)
+    assert tables_differ(url) == []
 
 
 def test_head_is_the_newest_migration():

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from random import random
-from typing import Protocol
 
-from webdata.accounts.webhooks.sender import ReceiverAnswer
+from webdata.accounts.webhooks.sender import ReceiverAnswer, WebhookSender
 from webdata.accounts.webhooks.signatures import signed_headers
 from webdata.domain.errors import DatabaseUnavailableError
 from webdata.domain.events import WebhookTest
@@ -49,12 +48,6 @@ SHOWN = 1024
 """Bytes of an answer that are stored."""
 
 
-class AttemptSender(Protocol):
-    """Makes an attempt to deliver an event."""
-
-    async def send(self, url: str, headers: dict[str, str], body: bytes) -> ReceiverAnswer: ...
-
-
 def _now() -> datetime:
     return datetime.now(UTC)
 
@@ -65,7 +58,7 @@ class DeliveryWorker:
     def __init__(
         self,
         store: DeliveryStore,
-        sender: AttemptSender,
+        sender: WebhookSender,
         process: str,
         clock: Callable[[], datetime] = _now,
         lease: timedelta = LEASE,

@@ -3,21 +3,19 @@
 from difflib import get_close_matches
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator
 
 from webdata.domain.events import ALL_EVENTS, EVENTS
 from webdata.domain.query import Query, explained
+from webdata.domain.shapes import described
 from webdata.stores.webhooks.model import Status
 
 MOST_DESCRIPTION = 500
 MOST_LISTED = 100
 
-Id = Annotated[str, Field(description="the id of the webhook", examples=["whk_01KAGX9Y3QZ8V5M2N7R4T6W0BC"])]
+Id = Annotated[str, described("the id of the webhook", "whk_01KAGX9Y3QZ8V5M2N7R4T6W0BC")]
 DeliveryId = Annotated[
-    str,
-    Field(
-        description="the id of the delivery, which is that of its event", examples=["msg_01KAGX9Y3QZ8V5M2N7R4T6W0BC"]
-    ),
+    str, described("the id of the delivery, which is that of its event", "msg_01KAGX9Y3QZ8V5M2N7R4T6W0BC")
 ]
 
 
@@ -33,18 +31,17 @@ def _known(events: list[str]) -> list[str]:
     return list(dict.fromkeys(events))
 
 
-URL: Any = Field(
-    description="an https:// URL of a public host, such as https://shop.example/webhook",
-    examples=["https://shop.example/webhook"],
+URL: Any = described(
+    "an https:// URL of a public host, such as https://shop.example/webhook", "https://shop.example/webhook"
 )
-EVENT_TYPES: Any = Field(
+EVENT_TYPES: Any = described(
+    'a list of types of events, such as ["key.created"], or ["*"] for all',
+    ["credits.low", "key.created"],
     min_length=1,
     max_length=100,
-    description='a list of types of events, such as ["key.created"], or ["*"] for all',
-    examples=[["credits.low", "key.created"]],
 )
-DESCRIPTION: Any = Field(max_length=MOST_DESCRIPTION, description="what it is for", examples=["the shop's alerts"])
-ENABLED: Any = Field(description="false: no deliveries; true: also where it was disabled", examples=[True])
+DESCRIPTION: Any = described("what it is for", "the shop's alerts", max_length=MOST_DESCRIPTION)
+ENABLED: Any = described("false: no deliveries; true: also where it was disabled", True)
 Url = Annotated[str, URL]
 Events = Annotated[list[str], EVENT_TYPES, AfterValidator(_known)]
 Description = Annotated[str, DESCRIPTION]
@@ -89,18 +86,11 @@ class ReplacedWebhook(WebhookQuery):
 class DeliveriesQuery(WebhookQuery):
     """Some of the deliveries of a webhook."""
 
-    limit: Annotated[
-        int, Field(ge=1, le=MOST_LISTED, description=f"how many, from 1 to {MOST_LISTED}", examples=[20])
-    ] = 20
+    limit: Annotated[int, described(f"how many, from 1 to {MOST_LISTED}", 20, ge=1, le=MOST_LISTED)] = 20
     before: Annotated[
-        str | None,
-        Field(
-            description="the `next` of the page before: older deliveries", examples=["msg_01KAGX9Y3QZ8V5M2N7R4T6W0BC"]
-        ),
+        str | None, described("the `next` of the page before: older deliveries", "msg_01KAGX9Y3QZ8V5M2N7R4T6W0BC")
     ] = None
-    status: Annotated[
-        Status | None, Field(description="pending, delivered or failed: those alone", examples=["failed"])
-    ] = None
+    status: Annotated[Status | None, described("pending, delivered or failed: those alone", "failed")] = None
 
 
 class DeliveryQuery(WebhookQuery):

@@ -13,7 +13,7 @@ from webdata.config.config import Config
 from webdata.domain.account_names import check_account_name
 from webdata.faces.administration.docs_pages import DocumentedGroup
 from webdata.faces.administration.options import Name
-from webdata.faces.administration.stores import find_account, open_stores
+from webdata.faces.administration.stores import find_account, open_stores, over_stores
 from webdata.faces.administration.tables import print_table, to_minute
 from webdata.stores.accounts.model import Account, Plan, Role
 from webdata.stores.accounts.sql import AccountStore
@@ -37,15 +37,10 @@ def accounts() -> None:
 @click.option(
     "--credits", "amount", type=click.IntRange(0, MAX_AMOUNT), default=0, show_default=True, help="What it begins with."
 )
-@click.pass_obj
-def create_account(config: Config, name: str, plan: str, amount: int) -> None:
+@over_stores
+async def create_account(stores: SqlStores, name: str, plan: str, amount: int) -> None:
     """Make an account."""
-    with open_stores(config) as stores:
-        check_account_name(name)
-        asyncio.run(_create_account(stores, name, plan, amount))
-
-
-async def _create_account(stores: SqlStores, name: str, plan: str, amount: int) -> None:
+    check_account_name(name)
     if await stores.accounts.find(name):
         raise ValueError(f"there is an account {name!r} already: give another name")
     account = Account(f"acc_{ULID()}", name, await _plan(stores.accounts, plan), datetime.now(UTC))
@@ -56,14 +51,9 @@ async def _create_account(stores: SqlStores, name: str, plan: str, amount: int) 
 
 
 @accounts.command("list")
-@click.pass_obj
-def list_accounts(config: Config) -> None:
+@over_stores
+async def list_accounts(stores: SqlStores) -> None:
     """List the accounts with their credits."""
-    with open_stores(config) as stores:
-        asyncio.run(_list_accounts(stores))
-
-
-async def _list_accounts(stores: SqlStores) -> None:
     rows = [
         (one.id, str(await stores.ledger.balance(one.id)), one.plan.name, to_minute(one.created), _shown(one))
         for one in await stores.accounts.all()
@@ -79,17 +69,12 @@ def _shown(account: Account) -> str:
 @click.argument("account")
 @click.argument("amount", type=click.IntRange(-MAX_AMOUNT, MAX_AMOUNT))
 @click.option("--note", type=Name(), default="", help="The reason, for the ledger.")
-@click.pass_obj
-def credit(config: Config, account: str, amount: int, note: str) -> None:
+@over_stores
+async def credit(stores: SqlStores, account: str, amount: int, note: str) -> None:
     """Give ACCOUNT (a name or an id) credits; a negative AMOUNT takes some back."""
-    with open_stores(config) as stores:
-        asyncio.run(_credit(stores, account, amount, note))
-
-
-async def _credit(stores: SqlStores, name: str, amount: int, note: str) -> None:
-    account = await find_account(stores.accounts, name)
-    balance = await stores.ledger.credit(account.id, amount, note)
-    click.echo(f"{account.name} has {balance:,} credits.")
+    owner = await find_account(stores.accounts, account)
+    balance = await stores.ledger.credit(owner.id, amount, note)
+    click.echo(f"{owner.name} has {balance:,} credits.")
 
 
 @accounts.command("invite")
@@ -125,12 +110,10 @@ def plans() -> None:
 
 
 @plans.command("list")
-@click.pass_obj
-def list_plans(config: Config) -> None:
+@over_stores
+async def list_plans(stores: SqlStores) -> None:
     """List the plans."""
-    with open_stores(config) as stores:
-        plans = asyncio.run(stores.accounts.plans())
-    rows = [tuple(map(str, astuple(plan))) for plan in plans]
+    rows = [tuple(map(str, astuple(plan))) for plan in await stores.accounts.plans()]
     print_table([field.name.replace("_", " ") for field in fields(Plan)], rows)
 
 
@@ -178,12 +161,11 @@ def list_plans(config: Config) -> None:
     show_default=True,
     help="Bytes that archived answers take, compressed.",
 )
-@click.pass_obj
-def set_plan(config: Config, /, **fields: Any) -> None:
+@over_stores
+async def set_plan(stores: SqlStores, /, **fields: Any) -> None:
     """Make a plan, or change it for all its accounts at once."""
     plan = Plan(**fields)
-    with open_stores(config) as stores:
-        asyncio.run(stores.accounts.put_plan(plan))
+    await stores.accounts.put_plan(plan)
     click.echo(
         f"{plan.name}: {plan.requests} requests in {plan.seconds} seconds, {plan.in_flight} in flight, each key."
     )

@@ -13,7 +13,7 @@ from webdata.config.config import Config
 from webdata.domain.api_key import SHOWN
 from webdata.faces.administration.docs_pages import DocumentedGroup
 from webdata.faces.administration.options import Duration, Name
-from webdata.faces.administration.stores import find_account, open_stores
+from webdata.faces.administration.stores import find_account, open_stores, over_stores
 from webdata.faces.administration.tables import print_table, to_minute
 from webdata.stores.accounts.model import Account, Key
 from webdata.stores.accounts.sql import KeyStore
@@ -72,14 +72,9 @@ async def _create_key(stores: SqlStores, account: str, made: Callable[..., tuple
 
 @keys.command("list")
 @click.option("--account", help="Only the keys of this account: its name or id.")
-@click.pass_obj
-def list_keys(config: Config, account: str | None) -> None:
+@over_stores
+async def list_keys(stores: SqlStores, account: str | None) -> None:
     """List the keys that there are, without their secrets."""
-    with open_stores(config) as stores:
-        asyncio.run(_list_keys(stores, account))
-
-
-async def _list_keys(stores: SqlStores, account: str | None) -> None:
     only = account and (await find_account(stores.accounts, account)).id
     names = {one.id: one.name for one in await stores.accounts.all()}
     now = datetime.now(UTC)
@@ -103,15 +98,10 @@ async def _list_keys(stores: SqlStores, account: str | None) -> None:
 @keys.command("rotate")
 @click.argument("key")
 @click.option("--overlap", type=Duration(), default="24h", show_default=True, help="How long the old one still opens.")
-@click.pass_obj
-def rotate_key(config: Config, key: str, overlap: timedelta) -> None:
+@over_stores
+async def rotate_key(stores: SqlStores, key: str, overlap: timedelta) -> None:
     """Make the successor of KEY (an id, the key, or its listed beginning) and print it, once."""
-    with open_stores(config) as stores:
-        asyncio.run(_rotate_key(stores, key, overlap))
-
-
-async def _rotate_key(stores: SqlStores, wanted: str, overlap: timedelta) -> None:
-    old = await _find_key(stores.keys, wanted)
+    old = await _find_key(stores.keys, key)
     new, secret = successor(old)
     until = new.created + overlap
     await stores.keys.rotate(old.id, new, until)
@@ -122,18 +112,13 @@ async def _rotate_key(stores: SqlStores, wanted: str, overlap: timedelta) -> Non
 
 @keys.command("revoke")
 @click.argument("key")
-@click.pass_obj
-def revoke_key(config: Config, key: str) -> None:
+@over_stores
+async def revoke_key(stores: SqlStores, key: str) -> None:
     """Revoke KEY (an id, the key, or its listed beginning), at once and for ever."""
-    with open_stores(config) as stores:
-        asyncio.run(_revoke_key(stores.keys, key))
-
-
-async def _revoke_key(keys: KeyStore, wanted: str) -> None:
-    key = await _find_key(keys, wanted)
-    if not await keys.revoke(key.id, datetime.now(UTC)):
-        raise ValueError(f"the key {key.id} is revoked already")
-    click.echo(f"{key.id} is revoked: it opens nothing from now on.")
+    found = await _find_key(stores.keys, key)
+    if not await stores.keys.revoke(found.id, datetime.now(UTC)):
+        raise ValueError(f"the key {found.id} is revoked already")
+    click.echo(f"{found.id} is revoked: it opens nothing from now on.")
 
 
 def _check_scopes(scopes: tuple[str, ...], prefixes: Collection[str]) -> None:

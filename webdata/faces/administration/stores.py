@@ -1,7 +1,10 @@
 """The stores of the commands, and their errors as messages."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from functools import update_wrapper
+from typing import Any
 
 import click
 
@@ -20,6 +23,17 @@ def open_stores(config: Config) -> Iterator[SqlStores]:
             yield stores
     except (ValueError, ConflictError, OutOfCreditsError) as error:
         raise click.UsageError(str(error)) from error
+
+
+def over_stores(command: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """A command that is given the stores before its options."""
+
+    @click.pass_obj
+    def run(config: Config, /, **options: Any) -> None:
+        with open_stores(config) as stores:
+            asyncio.run(command(stores, **options))
+
+    return update_wrapper(run, command)
 
 
 async def find_account(accounts: AccountStore, name: str) -> Account:

@@ -1,6 +1,5 @@
 """`webdata usage`: the usage of accounts."""
 
-import asyncio
 import csv
 import sys
 from datetime import UTC, datetime, timedelta
@@ -8,9 +7,8 @@ from typing import get_args
 
 import click
 
-from webdata.config.config import Config
 from webdata.faces.administration.docs_pages import DocumentedCommand
-from webdata.faces.administration.stores import find_account, open_stores
+from webdata.faces.administration.stores import find_account, over_stores
 from webdata.faces.administration.tables import print_table
 from webdata.stores.ledger.model import GroupBy
 from webdata.stores.sql_stores import SqlStores
@@ -26,9 +24,9 @@ LATEST = datetime.max.replace(tzinfo=UTC) - DAY
 @click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="The first day, in UTC (default: 30 days ago).")
 @click.option("--until", type=click.DateTime(["%Y-%m-%d"]), help="The last day, in UTC (default: today).")
 @click.option("--csv", "as_csv", is_flag=True, help="CSV instead of a table.")
-@click.pass_obj
-def usage(
-    config: Config, account: str, by: GroupBy, since: datetime | None, until: datetime | None, as_csv: bool
+@over_stores
+async def usage(
+    stores: SqlStores, account: str, by: GroupBy, since: datetime | None, until: datetime | None, as_csv: bool
 ) -> None:
     """Show the usage of ACCOUNT (a name or an id)."""
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -36,8 +34,9 @@ def usage(
     last = until.replace(tzinfo=UTC) if until else today
     if last < first:
         raise click.UsageError("--until is before --since: give the first day as --since, the last as --until")
-    with open_stores(config) as stores:
-        rows = asyncio.run(_usage(stores, account, by, first, min(last, LATEST) + DAY))
+    found = await find_account(stores.accounts, account)
+    groups = await stores.ledger.usage(found.id, by, first, min(last, LATEST) + DAY)
+    rows = [(one.group, *(str(getattr(one, column)) for column in USAGE)) for one in groups]
     header = (by, *USAGE)
     if as_csv:
         csv.writer(sys.stdout, lineterminator="\n").writerows([header, *rows])
@@ -45,9 +44,3 @@ def usage(
         print_table(header, rows)
     else:
         click.echo(f"{account} used nothing from {first:%Y-%m-%d} to {last:%Y-%m-%d}.")
-
-
-async def _usage(stores: SqlStores, name: str, by: GroupBy, since: datetime, until: datetime) -> list[tuple[str, ...]]:
-    account = await find_account(stores.accounts, name)
-    groups = await stores.ledger.usage(account.id, by, since, until)
-    return [(one.group, *(str(getattr(one, column)) for column in USAGE)) for one in groups]

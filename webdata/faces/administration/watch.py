@@ -1,13 +1,11 @@
 """`webdata watch`: what the canaries have found, and the acceptance of a change."""
 
-import asyncio
-
 import click
 
-from webdata.config.config import Config
 from webdata.faces.administration.docs_pages import DocumentedGroup
-from webdata.faces.administration.stores import open_stores
+from webdata.faces.administration.stores import over_stores
 from webdata.faces.administration.tables import print_table, to_minute
+from webdata.stores.sql_stores import SqlStores
 from webdata.stores.watch.sql import WatchedEngine
 from webdata.watch.drift import lost
 
@@ -18,12 +16,10 @@ def watch() -> None:
 
 
 @watch.command("list")
-@click.pass_obj
-def list_engines(config: Config) -> None:
+@over_stores
+async def list_engines(stores: SqlStores) -> None:
     """List the engines with canaries, and their drifts."""
-    with open_stores(config) as stores:
-        engines = asyncio.run(stores.watch.engines())
-    if engines:
+    if engines := await stores.watch.engines():
         print_table(("engine", "network", "last round", "drifted since", "what"), [_line(one) for one in engines])
     else:
         click.echo("No canary has run: set WEBDATA_CANARIES to live or sandbox, and start the service.")
@@ -36,13 +32,12 @@ def _line(one: WatchedEngine) -> tuple[str, ...]:
 
 @watch.command()
 @click.argument("engine")
-@click.pass_obj
-def accept(config: Config, engine: str) -> None:
+@over_stores
+async def accept(stores: SqlStores, engine: str) -> None:
     """Take the pages of ENGINE as they are from now on: its drift ends, and what is usual is learned anew."""
-    with open_stores(config) as stores:
-        known = [one.engine for one in asyncio.run(stores.watch.engines())]
-        if engine not in known:
-            right = f"give one of {', '.join(sorted(set(known)))}" if known else "no canary has run"
-            raise click.UsageError(f"{engine!r} has no canaries here: {right}")
-        asyncio.run(stores.watch.forget(engine))
+    known = [one.engine for one in await stores.watch.engines()]
+    if engine not in known:
+        right = f"give one of {', '.join(sorted(set(known)))}" if known else "no canary has run"
+        raise click.UsageError(f"{engine!r} has no canaries here: {right}")
+    await stores.watch.forget(engine)
     click.echo(f"{engine}: what its pages hold is learned anew from the next rounds.")

@@ -6,11 +6,11 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from typing import Annotated, TypedDict, cast
 
-from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
+from pydantic import BeforeValidator, ValidationInfo, field_validator
 
 from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Query, explained
-from webdata.domain.shapes import Day, Natural, Time, time_or_null
+from webdata.domain.shapes import Day, Natural, Time, described, time_or_null
 from webdata.faces.api.key_pages import KeyCall, KeyPage
 from webdata.stores.batches.model import Stored, quota_of
 from webdata.stores.ledger.model import GroupBy
@@ -36,16 +36,11 @@ DayAsked = Annotated[date | None, BeforeValidator(_day)]
 class UsageQuery(Query):
     """Which calls are counted, and by what."""
 
-    group_by: Annotated[
-        GroupBy, Field(description="day, engine (the endpoint) or key: one row for each", examples=["engine"])
-    ] = "day"
+    group_by: Annotated[GroupBy, described("day, engine (the endpoint) or key: one row for each", "engine")] = "day"
     since: Annotated[
-        DayAsked,
-        Field(description="the first day, in UTC, such as 2026-11-01; else 30 days ago", examples=["2026-11-01"]),
+        DayAsked, described("the first day, in UTC, such as 2026-11-01; else 30 days ago", "2026-11-01")
     ] = None
-    until: Annotated[
-        DayAsked, Field(description="the last day, in UTC, such as 2026-11-30; else today", examples=["2026-11-30"])
-    ] = None
+    until: Annotated[DayAsked, described("the last day, in UTC, such as 2026-11-30; else today", "2026-11-30")] = None
 
     @field_validator("until")
     @classmethod

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, TypedDict, TypeVar
 
 import orjson
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 
 from webdata.accounts.access.answer_archive import read_page
 from webdata.domain.errors import UnknownIdError
 from webdata.domain.in_schema import InSchema
 from webdata.domain.query import LARGEST_NUMBER, Query, lower
-from webdata.domain.shapes import Natural, Time
+from webdata.domain.shapes import Natural, Time, described
 from webdata.faces.api.account import DayAsked
 from webdata.faces.api.batches import reach_of
 from webdata.faces.api.key_pages import KeyCall, KeyPage, KeyReply, RemovedRecord
@@ -49,10 +49,10 @@ WITHOUT_PAGE: dict[PageState, str] = {
 
 AnswerId = Annotated[
     str,
-    Field(
+    described(
+        "the x-request-id of the answer; of a row of a batch the batch's id, a dot, and the row",
+        "req_01KAGX9Y3QZ8V5M2N7R4T6W0BC",
         max_length=64,
-        description="the x-request-id of the answer; of a row of a batch the batch's id, a dot, and the row",
-        examples=["req_01KAGX9Y3QZ8V5M2N7R4T6W0BC"],
     ),
 ]
 
@@ -66,23 +66,18 @@ class AnswerQuery(Query):
 class AnswersOf(Query):
     """Which answers of an account are wanted."""
 
-    day: Annotated[DayAsked, Field(description="the day in UTC, such as 2026-11-26", examples=["2026-11-26"])] = None
+    day: Annotated[DayAsked, described("the day in UTC, such as 2026-11-26", "2026-11-26")] = None
     endpoint: Annotated[
-        str | None,
-        BeforeValidator(lower),
-        Field(description="the endpoint, by its name, such as web_search", examples=["web_search"]),
+        str | None, BeforeValidator(lower), described("the endpoint, by its name, such as web_search", "web_search")
     ] = None
 
 
 class AnswersQuery(AnswersOf):
     """A list of answers, the newest first."""
 
-    limit: Annotated[
-        int, Field(ge=1, le=MOST_LISTED, description=f"how many, from 1 to {MOST_LISTED}", examples=[20])
-    ] = 20
+    limit: Annotated[int, described(f"how many, from 1 to {MOST_LISTED}", 20, ge=1, le=MOST_LISTED)] = 20
     before: Annotated[
-        int | None,
-        Field(ge=1, le=LARGEST_NUMBER, description="the `next` of the page before: older answers", examples=[1000]),
+        int | None, described("the `next` of the page before: older answers", 1000, ge=1, le=LARGEST_NUMBER)
     ] = None
 
 
@@ -90,17 +85,14 @@ class ExportQuery(AnswersOf):
     """Answers with their records, or their pages, the oldest first."""
 
     after: Annotated[
-        int,
-        Field(
-            ge=0, le=LARGEST_NUMBER, description="the x-next-after of the page before, such as 1000", examples=[1000]
-        ),
+        int, described("the x-next-after of the page before, such as 1000", 1000, ge=0, le=LARGEST_NUMBER)
     ] = 0
-    limit: Annotated[
-        int, Field(ge=1, le=MOST_EXPORTED, description=f"how many, from 1 to {MOST_EXPORTED}", examples=[1000])
-    ] = MOST_EXPORTED
+    limit: Annotated[int, described(f"how many, from 1 to {MOST_EXPORTED}", 1000, ge=1, le=MOST_EXPORTED)] = (
+        MOST_EXPORTED
+    )
     format: Annotated[
         Literal["records", "warc"],
-        Field(description="records: an answer a line; warc: the pages, as a file of WARC", examples=["records"]),
+        described("records: an answer a line; warc: the pages, as a file of WARC", "records"),
     ] = "records"
 
 

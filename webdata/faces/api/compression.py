@@ -1,7 +1,6 @@
 """Compresses replies as their callers accept it (RFC 9110, 8.4.1 and 12.5.3), without holding up the event loop."""
 
 import asyncio
-import sys
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable
@@ -14,11 +13,7 @@ from werkzeug.http import parse_accept_header
 
 from webdata.accounts.access.api_keys import Header
 from webdata.runtime.server.replies import Reply
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from webdata.runtime.wire.zstandard import zstd
 
 SMALLEST_BODY = 1024
 """Bytes of the smallest body that is compressed."""

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import Field
-
 from webdata.accounts.access.files import SECONDS, Files
 from webdata.domain.errors import UnknownIdError
 from webdata.domain.query import Query
+from webdata.domain.shapes import described
 from webdata.faces.api.key_pages import KeyCall, KeyPage, KeyReply
 from webdata.resources.terms.page_files import PICTURE_TYPES
 
@@ -19,12 +18,7 @@ class FileQuery(Query):
     """A file."""
 
     id: Annotated[
-        str,
-        Field(
-            pattern=r"^[0-9a-f]{32}$",
-            description="the end of the path in x-file",
-            examples=["7d793037a0760186574b0282f2f435e7"],
-        ),
+        str, described("the end of the path in x-file", "7d793037a0760186574b0282f2f435e7", pattern=r"^[0-9a-f]{32}$")
     ]
 
 

@@ -201,6 +201,12 @@ class ProblemDetails:
         }
 
 
+def code_and_message(error: Exception, resource: Resource) -> tuple[str, str]:
+    """The code of an error of a call, and what its caller reads about it."""
+    problem = problem_of(error, resource)
+    return problem.code, problem.message
+
+
 def problem_of(error: BaseException, resource: Resource | None = None) -> ProblemDetails:
     """The problem that an error of a call, or of a page that needs a key, becomes; an unknown error is `internal`.
 

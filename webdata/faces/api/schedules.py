@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, TypedDict
 
 import orjson
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator
 from ulid import ULID
 
 from webdata.batches import cron
@@ -15,7 +15,7 @@ from webdata.batches.submissions import Submissions
 from webdata.domain.errors import UnknownIdError
 from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Query, explained
-from webdata.domain.shapes import Natural, Time, time_or_null
+from webdata.domain.shapes import Natural, Time, described, time_or_null
 from webdata.faces.api.batches import owner_of, reach_of
 from webdata.faces.api.key_pages import KeyCall, KeyPage, Method, RemovedRecord
 from webdata.stores.batches.model import Schedule, ScheduleRun, quota_error, quota_of
@@ -53,40 +53,30 @@ class NewSchedule(Query):
 
     cron: Annotated[
         str,
-        Field(
-            max_length=200,
-            description=f"minute, hour, day, month and weekday: {cron.EXAMPLE}",
-            examples=["0 6 * * 1-5"],
-        ),
+        described(f"minute, hour, day, month and weekday: {cron.EXAMPLE}", "0 6 * * 1-5", max_length=200),
         _explained(cron.check),
     ]
     timezone: Annotated[
         str,
-        Field(max_length=64, description="the time zone of these, such as Europe/Berlin", examples=["Europe/Berlin"]),
+        described("the time zone of these, such as Europe/Berlin", "Europe/Berlin", max_length=64),
         _explained(cron.zone),
     ] = "UTC"
-    label: Annotated[str, Field(max_length=MOST_LABEL, description="what it is for", examples=["prices"])] = ""
-    batch: Annotated[
-        dict[str, Any],
-        Field(description="the batch, as the JSON body of POST /v1/batches", examples=[EXAMPLE]),
-    ]
+    label: Annotated[str, described("what it is for", "prices", max_length=MOST_LABEL)] = ""
+    batch: Annotated[dict[str, Any], described("the batch, as the JSON body of POST /v1/batches", EXAMPLE)]
 
 
 class ScheduleQuery(Query):
     """The id of one schedule."""
 
-    id: Annotated[str, Field(description="the id of the schedule", examples=["sch_01KAGX9Y3QZ8V5M2N7R4T6W0BC"])]
+    id: Annotated[str, described("the id of the schedule", "sch_01KAGX9Y3QZ8V5M2N7R4T6W0BC")]
 
 
 class RunsQuery(ScheduleQuery):
     """Some runs of a schedule."""
 
-    limit: Annotated[
-        int, Field(ge=1, le=MOST_LISTED, description=f"how many, from 1 to {MOST_LISTED}", examples=[20])
-    ] = 20
+    limit: Annotated[int, described(f"how many, from 1 to {MOST_LISTED}", 20, ge=1, le=MOST_LISTED)] = 20
     before: Annotated[
-        datetime | None,
-        Field(description="the `next` of the page before: older runs", examples=["2026-11-01T06:00:00+00:00"]),
+        datetime | None, described("the `next` of the page before: older runs", "2026-11-01T06:00:00+00:00")
     ] = None
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import sys
 import zlib
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -13,11 +12,7 @@ from webdata.faces.api.compression import GZIP, VARY, coding_for
 from webdata.runtime.server.incoming import Incoming
 from webdata.runtime.server.replies import begin
 from webdata.runtime.server.streams import ResponseStream
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from webdata.runtime.wire.zstandard import zstd
 
 logger = logging.getLogger(__name__)
 CODINGS = ("zstd", "gzip")

@@ -4,10 +4,10 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol
 
 from ulid import ULID
 
+from webdata.crawling.samples import Samples
 from webdata.domain.errors import UnknownIdError
 from webdata.domain.outcome import Outcome
 from webdata.faces.dashboard.charts import PHASES, timing_bar
@@ -28,14 +28,6 @@ UNKNOWN = "The account has no request with this id. Calls are shown for some wee
 UNKNOWN_SAMPLE = "There is no such page: the last 100 of unknown layout are kept"
 
 
-class SampleFolder(Protocol):
-    """Pages of unknown layout that were kept (`webdata.crawling.samples`)."""
-
-    def rows(self) -> Sequence[Mapping[str, Any]]: ...
-
-    def read(self, name: str) -> bytes | None: ...
-
-
 class RequestsPages:
     """The pages of `/dashboard/requests`."""
 
@@ -46,7 +38,7 @@ class RequestsPages:
         keys: KeyStore,
         engines: Sequence[str],
         resources: Sequence[str],
-        samples: SampleFolder | None,
+        samples: Samples | None,
     ) -> None:
         self._calls = calls
         self._history = history

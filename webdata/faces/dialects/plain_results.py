@@ -50,16 +50,7 @@ def plain_results(resource: Resource, record: Record) -> list[PlainResult]:
 
 
 def _plain(fields: ResultFields, row: Record) -> PlainResult:
-    return PlainResult(
-        title=_text(row, fields.title),
-        url=_text(row, fields.url),
-        text=_text(row, fields.text),
-        date=_text(row, fields.date),
-        source=_text(row, fields.source),
-        thumbnail=_text(row, fields.thumbnail),
-        image=_text(row, fields.image),
-        row=row,
-    )
+    return PlainResult(**{name: _text(row, paths) for name, paths in vars(fields).items()}, row=row)
 
 
 def _text(row: Record, paths: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, TypedDict
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from webdata.domain.query import Capped, explained, lower
-from webdata.domain.shapes import Position
+from webdata.domain.shapes import Position, described
 from webdata.resources.terms.selectors import LONGEST_SELECTOR, xpath_of
 
 LONGEST_WAIT = 30_000
@@ -80,31 +80,28 @@ GivenWait = Annotated[
     int | str | None,
     BeforeValidator(lambda value: None if value is None else _wait(value)),
     AfterValidator(_of_browser),
-    Field(
-        description=f"what a browser waits for before the page is read: a number of milliseconds up to {LONGEST_WAIT}, "
+    described(
+        f"what a browser waits for before the page is read: a number of milliseconds up to {LONGEST_WAIT}, "
         "or the CSS selector of an element",
-        examples=["#results"],
+        "#results",
     ),
 ]
 GivenPictureType = Annotated[
     Literal["png", "jpeg", "webp"] | None,
     BeforeValidator(lower),
     AfterValidator(_of_screenshot),
-    Field(description="one of png, jpeg, webp for the screenshot, png without it", examples=["jpeg"]),
+    described("one of png, jpeg, webp for the screenshot, png without it", "jpeg"),
 ]
 GivenWholePage = Annotated[
     bool,
     AfterValidator(_of_screenshot),
-    Field(description="true for a screenshot of the whole page, false for what fits on the screen", examples=[True]),
+    described("true for a screenshot of the whole page, false for what fits on the screen", True),
 ]
 GivenQuality = Annotated[
     int | None,
     Capped(),
-    Field(
-        ge=1,
-        le=100,
-        description="a whole number from 1 to 100: how good a screenshot as jpeg or webp is, 80 without it",
-        examples=[60],
+    described(
+        "a whole number from 1 to 100: how good a screenshot as jpeg or webp is, 80 without it", 60, ge=1, le=100
     ),
     AfterValidator(_of_screenshot),
 ]

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo
 from webdata.domain.api_key import HEADERS as KEY_HEADERS
 from webdata.domain.api_key import KEY
 from webdata.domain.query import OfCalls, Private, SearchQuery, explained, upper
+from webdata.domain.shapes import described
 
 MOST_HEADERS = 20
 MOST_COOKIES = 50
@@ -185,10 +186,10 @@ GivenHeaders = Annotated[
     BeforeValidator(lambda given: None if given is None else _headers(given)),
     OfCalls(),
     Private(),
-    Field(
-        description=f"up to {MOST_HEADERS} headers for the site, by name; they go to the origin of url alone, and the "
+    described(
+        f"up to {MOST_HEADERS} headers for the site, by name; they go to the origin of url alone, and the "
         "answer is not cached",
-        examples=[{"Accept-Language": "de-DE"}],
+        {"Accept-Language": "de-DE"},
         json_schema_extra={"maxProperties": MOST_HEADERS},
     ),
 ]
@@ -197,10 +198,10 @@ GivenCookies = Annotated[
     BeforeValidator(lambda given, info: None if given is None else _cookies(given, info)),
     OfCalls(),
     Private(),
-    Field(
-        description=f"up to {MOST_COOKIES} cookies for the site, by name; they go to the origin of url alone, and the "
+    described(
+        f"up to {MOST_COOKIES} cookies for the site, by name; they go to the origin of url alone, and the "
         "answer is not cached",
-        examples=[{"session": "abc123"}],
+        {"session": "abc123"},
         json_schema_extra={"maxProperties": MOST_COOKIES},
     ),
 ]
@@ -208,7 +209,7 @@ GivenMethod = Annotated[
     Literal["GET", "POST"],
     BeforeValidator(_method),
     OfCalls(),
-    Field(description="GET, or POST for a request with a body, which is sent once", examples=["POST"]),
+    described("GET, or POST for a request with a body, which is sent once", "POST"),
 ]
 LongText = Annotated[str, Field(max_length=LONGEST_BODY)]
 GivenBody = Annotated[
@@ -216,8 +217,5 @@ GivenBody = Annotated[
     BeforeValidator(_body),
     OfCalls(),
     Private(),
-    Field(
-        description=f"of a POST: a text, or a JSON object, of up to {LONGEST_BODY // 1024} KB",
-        examples=[{"query": "tea"}],
-    ),
+    described(f"of a POST: a text, or a JSON object, of up to {LONGEST_BODY // 1024} KB", {"query": "tea"}),
 ]

@@ -4,7 +4,6 @@ https://www.rfc-editor.org/rfc/rfc9110#name-content-codings
 """
 
 import logging
-import sys
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from io import BytesIO
@@ -13,11 +12,7 @@ from typing import NamedTuple, cast
 import brotli
 
 from webdata.domain.errors import UpstreamError
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from webdata.runtime.wire.zstandard import zstd
 
 logger = logging.getLogger(__name__)
 

@@ -1,5 +1,6 @@
 """The Brave Search API as it is documented in 2025, with invented content."""
 
+from functools import partial
 from typing import Any
 
 from webdata.runtime.wire.exchange import SandboxRequest, SiteReply, plain
@@ -19,7 +20,7 @@ def answer(request: SandboxRequest) -> SiteReply:
     size, page = whole_number(request.first("count"), 10), whole_number(request.first("offset"))
 
     def found(has_results: bool) -> Any:
-        rows = results(terms, _described(name), size, page * size) if has_results else []
+        rows = results(terms, partial(_described, name), size, page * size) if has_results else []
         head = {"type": KINDS[name], "query": {"original": terms, "more_results_available": has_results}}
         if name == "web":
             return {**head, "web": {"type": "search", "results": rows}} if rows else head
@@ -37,21 +38,18 @@ def _error(status: int, code: str) -> SiteReply:
     return json_reply({"type": "ErrorResponse", "error": error}, status)
 
 
-def _described(name: str) -> Any:
-    def described(found: Data) -> Data:
-        preview = {"src": f"https://images.example.com/{found['rank']}.jpg"}
-        row = {
-            "title": found["title"],
-            "url": found["link"],
-            "description": found["snippet"],
-            "age": "3 days ago" if found["date"] else None,
-            "meta_url": {"hostname": found["host"]},
-            "profile": {"name": found["source"]},
-        }
-        if name == "images":
-            row |= {"thumbnail": preview, "properties": {"url": preview["src"], "width": 800, "height": 600}}
-        if name == "videos":
-            row |= {"thumbnail": preview, "video": {"duration": "04:05", "creator": found["source"]}}
-        return row
-
-    return described
+def _described(name: str, found: Data) -> Data:
+    preview = {"src": f"https://images.example.com/{found['rank']}.jpg"}
+    row = {
+        "title": found["title"],
+        "url": found["link"],
+        "description": found["snippet"],
+        "age": "3 days ago" if found["date"] else None,
+        "meta_url": {"hostname": found["host"]},
+        "profile": {"name": found["source"]},
+    }
+    if name == "images":
+        row |= {"thumbnail": preview, "properties": {"url": preview["src"], "width": 800, "height": 600}}
+    if name == "videos":
+        row |= {"thumbnail": preview, "video": {"duration": "04:05", "creator": found["source"]}}
+    return row

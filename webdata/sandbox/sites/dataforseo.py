@@ -2,6 +2,7 @@
 
 from base64 import b64decode
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import orjson
@@ -28,7 +29,7 @@ def answer(request: SandboxRequest) -> SiteReply:
     def found(has_results: bool) -> Any:
         if not has_results:
             return _answer({"status_code": NOTHING_FOUND, "status_message": "No Search Results.", "result": None})
-        items = results(terms, _described(name), depth)
+        items = results(terms, partial(_described, name), depth)
         own = {"keyword": terms, "se_results_count": 1_240, "items_count": len(items), "items": items}
         return _answer({"status_code": OK, "status_message": "Ok.", "result": [own]})
 
@@ -51,19 +52,16 @@ def _answer(task: Data) -> Data:
     return {**head, "tasks": [{"id": "invented", "cost": 0.002, **task}]}
 
 
-def _described(name: str) -> Any:
-    def described(found: Data) -> Data:
-        rank, picture = found["rank"], f"https://images.example.com/{found['rank']}.jpg"
-        row: Data = {"type": TYPES[name], "rank_group": rank, "title": found["title"], "url": found["link"]}
-        if name == "organic":
-            row |= {"domain": found["host"], "description": found["snippet"], "website_name": found["source"]}
-        if name == "images":
-            row["source_url"] = picture
-        if name == "news":
-            row |= {"source": found["source"], "snippet": found["snippet"], "timestamp": "2026-03-01 08:00:00 +00:00"}
-        if name == "maps":
-            place = {"latitude": 41.0 + rank / 100, "longitude": -8.6, "feature_id": f"0x{rank:x}:0x{rank:x}"}
-            row |= {**place, "category": "Cafe", "rating": {"value": 4.5, "votes_count": 100 + rank}}
-        return row
-
-    return described
+def _described(name: str, found: Data) -> Data:
+    rank, picture = found["rank"], f"https://images.example.com/{found['rank']}.jpg"
+    row: Data = {"type": TYPES[name], "rank_group": rank, "title": found["title"], "url": found["link"]}
+    if name == "organic":
+        row |= {"domain": found["host"], "description": found["snippet"], "website_name": found["source"]}
+    if name == "images":
+        row["source_url"] = picture
+    if name == "news":
+        row |= {"source": found["source"], "snippet": found["snippet"], "timestamp": "2026-03-01 08:00:00 +00:00"}
+    if name == "maps":
+        place = {"latitude": 41.0 + rank / 100, "longitude": -8.6, "feature_id": f"0x{rank:x}:0x{rank:x}"}
+        row |= {**place, "category": "Cafe", "rating": {"value": 4.5, "votes_count": 100 + rank}}
+    return row

@@ -1,5 +1,6 @@
 """SerpApi as it is documented in 2025, with invented content."""
 
+from functools import partial
 from typing import Any
 
 from webdata.runtime.wire.exchange import SandboxRequest, SiteReply, plain
@@ -31,7 +32,7 @@ def answer(request: SandboxRequest) -> SiteReply:
         head: Data = {"search_metadata": {"status": "Success"}, "search_parameters": {"engine": engine, "q": terms}}
         if not has_results:
             return {**head, "search_information": {"organic_results_state": "Fully empty"}, "error": NOTHING}
-        rows = results(terms, _described(engine), size, start)
+        rows = results(terms, partial(_described, engine), size, start)
         return {**head, "search_information": {"total_results": 1_240}, LISTS[engine]: rows}
 
     errors = {
@@ -41,26 +42,23 @@ def answer(request: SandboxRequest) -> SiteReply:
     return answer_api(request, terms, request.first("api_key"), found, errors)
 
 
-def _described(engine: str) -> Any:
-    def described(found: Data) -> Data:
-        rank, picture = found["rank"], f"https://images.example.com/{found['rank']}.jpg"
-        row: Data = {"position": rank, "title": found["title"], "link": found["link"], "snippet": found["snippet"]}
-        if engine == "google_images":
-            row |= {"original": picture, "thumbnail": picture, "original_width": 800, "original_height": 600}
-        if engine == "google_videos":
-            row |= {"thumbnail": picture, "duration": "4:05"}
-        if engine == "google_news":
-            row |= {"source": {"name": found["source"]}, "date": "03/01/2026, 08:00 AM, +0000 UTC"}
-        if engine == "google_maps":
-            row |= _place(rank)
-        if engine == "google_scholar":
-            summary = f"A Harbour, B Lantern - {found['source']}, 2020 - {found['host']}"
-            row |= {"publication_info": {"summary": summary}, "inline_links": {"cited_by": {"total": 7}}}
-        if engine == "google_jobs":
-            row |= _posting(found)
-        return row
-
-    return described
+def _described(engine: str, found: Data) -> Data:
+    rank, picture = found["rank"], f"https://images.example.com/{found['rank']}.jpg"
+    row: Data = {"position": rank, "title": found["title"], "link": found["link"], "snippet": found["snippet"]}
+    if engine == "google_images":
+        row |= {"original": picture, "thumbnail": picture, "original_width": 800, "original_height": 600}
+    if engine == "google_videos":
+        row |= {"thumbnail": picture, "duration": "4:05"}
+    if engine == "google_news":
+        row |= {"source": {"name": found["source"]}, "date": "03/01/2026, 08:00 AM, +0000 UTC"}
+    if engine == "google_maps":
+        row |= _place(rank)
+    if engine == "google_scholar":
+        summary = f"A Harbour, B Lantern - {found['source']}, 2020 - {found['host']}"
+        row |= {"publication_info": {"summary": summary}, "inline_links": {"cited_by": {"total": 7}}}
+    if engine == "google_jobs":
+        row |= _posting(found)
+    return row
 
 
 def _place(rank: int) -> Data:

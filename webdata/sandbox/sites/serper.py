@@ -1,5 +1,6 @@
 """Serper as its playground answers in 2025, with invented content."""
 
+from functools import partial
 from typing import Any
 
 import orjson
@@ -21,7 +22,7 @@ def answer(request: SandboxRequest) -> SiteReply:
     terms, size, page = str(asked.get("q", "")), int(asked.get("num", RESULTS)), int(asked.get("page", 1))
 
     def found(has_results: bool) -> Any:
-        rows = results(terms, _described(request.path), size, (page - 1) * size) if has_results else []
+        rows = results(terms, partial(_described, request.path), size, (page - 1) * size) if has_results else []
         return {"searchParameters": {**asked, "engine": "google"}, LISTS[request.path]: rows, "credits": 1}
 
     errors = {
@@ -31,20 +32,17 @@ def answer(request: SandboxRequest) -> SiteReply:
     return answer_api(request, terms, request.headers.get("x-api-key", ""), found, errors)
 
 
-def _described(path: str) -> Any:
-    def described(found: Data) -> Data:
-        picture = f"https://images.example.com/{found['rank']}.jpg"
-        row = {"title": found["title"], "link": found["link"], "snippet": found["snippet"], "position": found["rank"]}
-        if found["date"]:
-            row["date"] = found["date"]
-        if path == "/images":
-            row |= {"imageUrl": picture, "thumbnailUrl": picture, "imageWidth": 800, "imageHeight": 600}
-        if path == "/videos":
-            row |= {"imageUrl": picture, "duration": "4:05", "source": "Example Video", "channel": found["source"]}
-        if path == "/news":
-            row["source"] = found["source"]
-        if path == "/scholar":
-            row |= {"publicationInfo": f"A Harbour, B Lantern - {found['source']}, 2020", "year": 2020, "citedBy": 7}
-        return row
-
-    return described
+def _described(path: str, found: Data) -> Data:
+    picture = f"https://images.example.com/{found['rank']}.jpg"
+    row = {"title": found["title"], "link": found["link"], "snippet": found["snippet"], "position": found["rank"]}
+    if found["date"]:
+        row["date"] = found["date"]
+    if path == "/images":
+        row |= {"imageUrl": picture, "thumbnailUrl": picture, "imageWidth": 800, "imageHeight": 600}
+    if path == "/videos":
+        row |= {"imageUrl": picture, "duration": "4:05", "source": "Example Video", "channel": found["source"]}
+    if path == "/news":
+        row["source"] = found["source"]
+    if path == "/scholar":
+        row |= {"publicationInfo": f"A Harbour, B Lantern - {found['source']}, 2020", "year": 2020, "citedBy": 7}
+    return row

@@ -220,22 +220,8 @@ def _key_row(key: Key) -> dict[str, Any]:
 
 
 def _key(row: Row[Any]) -> Key:
-    return Key(
-        row.id,
-        row.name,
-        row.test,
-        row.created,
-        row.digest,
-        row.account_id,
-        row.prefix,
-        frozenset(row.scopes.split()),
-        row.expires,
-        row.revoked,
-        row.last_used,
-        row.replaced_by,
-        tuple(row.engines.split()),
-        row.archive_days,
-    )
+    values = {column.name: getattr(row, column.name) for column in KEYS.c}
+    return Key(**{**values, "scopes": frozenset(row.scopes.split()), "engines": tuple(row.engines.split())})
 
 
 def account_of(row: Row[Any]) -> Account:

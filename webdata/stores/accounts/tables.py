@@ -1,4 +1,4 @@
-"""The tables of the SQL stores, equal to those that the last migration leaves."""
+"""The tables of the SQL stores; a change of them needs a migration."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""The tables of those who sign in to the dashboard, equal to those that the last migration leaves."""
+"""The tables of those who sign in to the dashboard; a change of them needs a migration."""
 
 from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, String, Table, Text
 

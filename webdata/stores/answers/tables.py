@@ -1,4 +1,4 @@
-"""The tables of archived answers, equal to those that the last migration leaves."""
+"""The tables of archived answers; a change of them needs a migration."""
 
 from sqlalchemy import (
     BigInteger,

@@ -1,4 +1,4 @@
-"""The tables of batches and schedules, equal to those that the last migration leaves."""
+"""The tables of batches and schedules; a change of them needs a migration."""
 
 from sqlalchemy import (
     BigInteger,

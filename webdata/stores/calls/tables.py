@@ -1,4 +1,4 @@
-"""The tables of the log of calls, equal to those that the last migration leaves."""
+"""The tables of the log of calls; a change of them needs a migration."""
 
 from sqlalchemy import (
     BigInteger,

@@ -15,16 +15,10 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from webdata.domain.errors import ConfigError
 from webdata.runtime.process.names import others_with
-
-# The tables of these four are among those of METADATA.
-from webdata.stores.accounts import tables_dashboard  # noqa: F401
 from webdata.stores.accounts.tables import METADATA
-from webdata.stores.batches import tables as tables_batches  # noqa: F401
-from webdata.stores.calls import tables as tables_calls  # noqa: F401
 from webdata.stores.database import migrations
 from webdata.stores.database.database import Database, errors_as_unavailable, make_private, open_unlimited
 from webdata.stores.ledger.ledger_audit import Audit, audit
-from webdata.stores.watch import tables as tables_watch  # noqa: F401
 
 ROWS = 200
 """Rows that are read and written at a time; a row may be as long as a page."""

@@ -1,4 +1,4 @@
-"""The tables of canaries, equal to those that the last migration leaves."""
+"""The tables of canaries; a change of them needs a migration."""
 
 from sqlalchemy import Boolean, Column, PrimaryKeyConstraint, String, Table, Text
 

@@ -54,14 +54,7 @@ def _expiring(connection: Connection, now: datetime, until: datetime) -> list[Ev
     return [
         Event(
             row.account_id,
-            KeyExpiring(
-                id=row.id,
-                name=row.name,
-                prefix=row.prefix,
-                test=row.test,
-                expires=row.expires,
-                replaced_by=row.replaced_by,
-            ),
+            KeyExpiring(**{name: getattr(row, name) for name in KeyExpiring.model_fields}),
             now,
             once=f"{KeyExpiring.type} {row.id} {row.expires.isoformat()}",
         )

@@ -6,6 +6,7 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, inspect, text
 
 from webdata.domain.errors import ConfigError
+from webdata.stores.database import schema
 
 logger = logging.getLogger(__name__)
 
@@ -31,9 +32,10 @@ def run(engine: Engine) -> None:
 
 
 def migrate(connection: Connection, *, first_rows: bool = True) -> None:
-    """Migrate a database to the newest revision in the transaction that has begun.
+    """Migrate a database to the newest revision in the transaction that has begun; a new one is created with it.
 
     Without `first_rows` a new one gets its tables alone, not the default account: for the rows of another database.
+    https://alembic.sqlalchemy.org/en/latest/cookbook.html#building-an-up-to-date-database-from-scratch
     """
     # Imported here because Alembic takes longer to import than a command takes to run.
     from alembic import command  # noqa: PLC0415
@@ -41,17 +43,21 @@ def migrate(connection: Connection, *, first_rows: bool = True) -> None:
     from alembic.util import CommandError  # noqa: PLC0415
 
     logging.getLogger("alembic").setLevel(logging.WARNING)
-    config = Config(attributes={"connection": connection, "first_rows": first_rows})
+    config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
-    tables = inspect(connection)
-    if tables.has_table("keys") and not tables.has_table("alembic_version"):
-        raise ConfigError(OTHER_VERSION)
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
-    try:
-        command.upgrade(config, "head")
-    except CommandError as error:
-        raise ConfigError(OTHER_VERSION) from error
+    tables = inspect(connection)
+    if tables.has_table("alembic_version"):
+        try:
+            command.upgrade(config, "head")
+        except CommandError as error:
+            raise ConfigError(OTHER_VERSION) from error
+    elif tables.has_table("keys"):
+        raise ConfigError(OTHER_VERSION)
+    else:
+        schema.create(connection, first_rows=first_rows)
+        command.stamp(config, "head")
 
 
 def revision(engine: Engine) -> str | None:

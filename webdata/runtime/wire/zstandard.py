@@ -1,0 +1,10 @@
+"""Zstandard, which Python has from 3.14 on."""
+
+import sys
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+__all__ = ["zstd"]
