@@ -131,6 +131,14 @@ async def test_an_unknown_version_is_refused_with_those_that_are_known(ask):
 
 
 @pytest_twisted.ensureDeferred
+@pytest.mark.parametrize("accepted", [None, "", "*/*", "application/json"])
+async def test_a_client_that_accepts_anything_is_answered(ask, accepted):
+    """A request without `Accept` accepts anything; the address may end with a slash."""
+    found = await ask("tools/list", version=OLD, path="/mcp/", Accept=accepted)
+    assert (found.status, found.headers["content-type"]) == (200, "application/json")
+
+
+@pytest_twisted.ensureDeferred
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])
 async def test_there_are_no_streams_and_no_sessions(send, method):
     """Other methods than POST are a 405."""
