@@ -80,6 +80,7 @@ async def test_a_page_is_scraped(post, calls, path):
         ({"timeout": 1500, "maxAge": 0}, {"timeout": 2, "max_age": 0}),
         ({"parsers": [{"type": "pdf"}], "proxy": "auto", "headers": {}, "actions": []}, {}),
         ({"includeTags": [], "excludeTags": None, "waitFor": 0, "skipTlsVerification": False}, {}),
+        ({"proxy": "", "location": {"country": "", "languages": []}}, {"region": None}),
     ],
 )
 @ensureDeferred
@@ -106,7 +107,7 @@ async def test_several_formats_are_one_document(post, calls):
         ({"actions": [{"type": "click"}]}, "actions is not honoured here"),
         ({"extract": {"prompt": "x"}}, "extract is not honoured here"),
         ({"formats": ["summary"]}, "'summary'"),
-        ({"formats": [{"type": "json", "prompt": "x"}]}, "'json'"),
+        ({"formats": [{"type": "json", "prompt": "x"}]}, "formats cannot have 'json': it is not made here"),
         ({"formats": [{"type": {"a": 1}}]}, "formats"),
         ({"formats": "markdown"}, "formats"),
         ({"formats": []}, "formats"),
@@ -237,10 +238,21 @@ async def test_no_answer_of_a_search_is_an_error(post, calls):
     assert (alone.status, alone.json["success"]) == (502, False)
 
 
+@ensureDeferred
+async def test_empty_texts_ask_for_nothing(post, calls):
+    """n8n's node of Firecrawl sends the fields of its form that are not filled in."""
+    form = {"integration": "n8n", "tbs": "", "lang": "", "country": "", "location": "", "scrapeOptions": {"proxy": ""}}
+    response = await post("/firecrawl/v2/search", query="coffee", sources=[{"type": "news"}], timeout=60_000, **form)
+    assert (response.status, set(response.json["data"])) == (200, {"news"})
+    pages = {"formats": ["markdown"], "proxy": ""}
+    assert (await post("/firecrawl/v2/search", query="coffee", scrapeOptions=pages)).status == 200
+
+
 @pytest.mark.parametrize(
     ("path", "body", "named"),
     [
         ("v2", {}, "query is missing"),
+        ("v2", {"query": ""}, "query is blank"),
         ("v2", {"limit": 101}, "limit"),
         ("v2", {"sources": ["alexandria"]}, "sources"),
         ("v2", {"sources": []}, "sources"),

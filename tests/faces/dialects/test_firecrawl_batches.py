@@ -76,6 +76,19 @@ async def test_a_batch_is_polled_until_it_is_completed(ask, stores):
 
 
 @pytest.mark.task
+@pytest.mark.parametrize("version", ["v1", "v2"])
+async def test_older_clients_find_a_batch_below_crawl(ask, version):
+    """Those of firecrawl-py and firecrawl-js before version 2 poll `/v1/crawl/ID`, also for a batch."""
+    batch_id = (await ask("POST", PATH, {"urls": urls(1)})).json["id"]
+    path = f"/firecrawl/{version}/crawl"
+    assert (await ask("GET", f"{path}/{batch_id}")).json["status"] == "scraping"
+    assert (await ask("GET", f"{path}/{batch_id}/errors")).json["errors"] == []
+    assert (await ask("DELETE", f"{path}/{batch_id}")).json["status"] == "cancelled"
+    assert (await ask("GET", f"{path}/another")).status == 404
+    assert (await ask("POST", path, {"url": "https://a.example/"})).status == 501
+
+
+@pytest.mark.task
 async def test_a_batch_is_submitted_once_under_its_name(ask):
     """The same body under one idempotency key has one id."""
     body = {"urls": urls(1)}

@@ -75,6 +75,7 @@ async def test_json_has_the_page_and_its_url(read):
         ({"X_Respond_With": "text"}, (("text", "metadata"), "page")),
         ({"X_Target_Selector": "article"}, (("markdown", "metadata"), "page")),
         ({"X_With_Generated_Alt": "false", "X_Cache_Tolerance": "3600"}, (("markdown", "metadata"), "main")),
+        ({"X_With_Links_Summary": "all"}, (("markdown", "metadata", "links"), "main")),
     ],
 )
 @ensureDeferred
@@ -83,6 +84,43 @@ async def test_headers_choose_the_form(read, calls, headers, fields):
     assert (await read("/reader/https://a.example/", **headers)).status == 200
     query = calls.calls[0].query
     assert (query.formats, query.content) == fields
+
+
+@pytest.mark.parametrize(
+    ("headers", "fields"),
+    [
+        ({"X_Engine": "browser"}, {"render": "always"}),
+        ({"X_Engine": "direct"}, {"render": "never"}),
+        ({"X_Retain_Images": "none", "X_Remove_Selector": "nav"}, {"exclude": ["nav", "img", "picture", "svg"]}),
+        ({"X_Retain_Images": "all", "X_Md_Link_Style": "inlined"}, {"exclude": []}),
+    ],
+)
+@ensureDeferred
+async def test_headers_set_fields_of_the_query(read, calls, headers, fields):
+    """Whether a browser renders the page, and what is left out of it."""
+    assert (await read("/reader/https://a.example/", **headers)).status == 200
+    given = calls.calls[0].query.model_dump(mode="json")
+    assert {name: given[name] for name in fields} == fields
+
+
+@ensureDeferred
+async def test_links_and_images_are_listed(read, calls):
+    """Behind the text, or as objects by name in JSON: of two addresses of one name the second by itself."""
+    links = [("More", "/b"), ("More", "/b"), ("More", "/c"), ("", "/d")]
+    answer = page_answer("https://a.example/", "x")
+    answer.record["links"] = [{"url": f"https://a.example{path}", "text": text} for text, path in links]
+    calls.pages = {"https://a.example/": answer}
+    asked = {"X_With_Links_Summary": "true", "X_With_Images_Summary": "true"}
+    text = (await read("/reader/https://a.example/", **asked)).body.decode()
+    assert "\n\nImages:\n- ![Image 1](https://a.example/a.png)\n\nLinks/Buttons:\n- [More](https://a.ex" in text
+    found = (await read("/reader/https://a.example/", Accept="application/json", **asked)).json["data"]
+    assert list(found["links"].items()) == [
+        ("More", "https://a.example/b"),
+        ("https://a.example/c", "https://a.example/c"),
+        ("https://a.example/d", "https://a.example/d"),
+    ]
+    every = await read("/reader/https://a.example/", Accept="application/json", X_With_Links_Summary="all")
+    assert (len(every.json["data"]["links"]), "images" in every.json["data"]) == (4, False)
 
 
 @ensureDeferred
@@ -108,6 +146,10 @@ async def test_a_body_may_have_the_url(send, calls, test_secret):
         ("/reader/https://a.example/", {"X_Respond_With": "vlm"}, "X-Respond-With"),
         ("/reader/https://a.example/", {"X_With_Generated_Alt": "true"}, "X-With-Generated-Alt"),
         ("/reader/https://a.example/", {"X_Proxy_Url": "http://p.example"}, "X-Proxy-Url"),
+        ("/reader/https://a.example/", {"X_Md_Link_Style": "discarded"}, "X-Md-Link-Style"),
+        ("/reader/https://a.example/", {"X_Retain_Images": "alt"}, "X-Retain-Images cannot be 'alt': give all or none"),
+        ("/reader/https://a.example/", {"X_Engine": "magic"}, "X-Engine cannot be 'magic': give one of browser"),
+        ("/reader/https://a.example/", {"X_Respond_With": "html", "X_With_Links_Summary": "true"}, "is of Markdown"),
         ("/reader/https://a.example/", {"X_Cache_Tolerance": "soon"}, "X-Cache-Tolerance"),
         ("/reader/https://a.example/", {"Accept": "text/event-stream"}, "text/event-stream"),
     ],

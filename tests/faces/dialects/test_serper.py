@@ -26,6 +26,15 @@ def post(send):
 
 
 @ensureDeferred
+async def test_empty_texts_ask_for_nothing(post, calls):
+    """Forms send the fields that are not filled in."""
+    empty = dict.fromkeys(("gl", "hl", "tbs", "safe", "location", "type"), "")
+    assert (await post("search", {"q": "coffee"}, **empty)).status == 200
+    assert (await post("news", {"q": "coffee"}, **empty)).status == 200
+    assert [call.query.q for call in calls.calls] == ["coffee", "coffee"]
+
+
+@ensureDeferred
 async def test_a_web_search_has_serpers_parts(post, calls):
     """Results, panel, answer, questions and related searches have Serper's names, without nulls."""
     response = await post("search", {"q": "coffee", "gl": "US", "hl": "en", "num": 10, "page": 2})
@@ -183,7 +192,7 @@ async def test_a_country_may_be_a_region(post, calls):
         ("search", {"q": "a", "gl": "usa"}, "gl"),
         ("search", {"q": "a", "hl": "<b>"}, "hl"),
         ("search", {"q": "a", "autocorrect": False}, "autocorrect"),
-        ("search", {"q": "a", "location": "Porto"}, "'location' is no field here"),
+        ("search", {"q": "a", "location": "Porto"}, "location is not honoured here"),
         ("search", {"q": "a", "type": "news"}, "type"),
         ("images", {"q": "a", "page": 2}, "page"),
         ("news", {"q": "a", "tbs": "qdr:d"}, "tbs"),

@@ -24,6 +24,11 @@ RECORDS = {
 
 pytestmark = pytest.mark.task
 
+COMMON_KEYWORDS = {
+    *("type", "description", "enum", "default", "items", "properties", "required", "anyOf", "additionalProperties"),
+    *("minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength", "pattern"),
+}
+
 
 @pytest_twisted.async_yield_fixture
 async def door(starts, admission, stores, tmp_path):
@@ -82,6 +87,22 @@ async def test_the_tools_are_offered_by_name(send, test_secret):
         found[query] = {one["name"]: one["annotations"]["readOnlyHint"] for one in tools}
     assert "submit_batch" not in found[""]
     assert found["?tools=submit_batch,batch_results"] == {"submit_batch": False, "batch_results": True}
+
+
+async def test_schemas_have_only_keywords_that_every_model_takes(send, test_secret):
+    """Gemini's client refuses a list of tools with any other: https://ai.google.dev/api/caching#Schema."""
+    headers = {"Authorization": f"Bearer {test_secret}", **Message("tools/list", {}).headers}
+    body = orjson.dumps(Message("tools/list", {}).body)
+    sent = send("/mcp?tools=all", "POST", headers, body).asFuture(asyncio.get_running_loop())
+    tools = (await sent).json["result"]["tools"]
+    assert {word for tool in tools for word in keywords(tool["inputSchema"])} <= COMMON_KEYWORDS
+
+
+def keywords(schema):
+    """The keywords of a JSON Schema and of those in it."""
+    items = [schema["items"]] if "items" in schema else []
+    below = [*schema.get("properties", {}).values(), *schema.get("anyOf", ()), *items]
+    return {*schema, *(word for one in below for word in keywords(one))}
 
 
 async def test_searches_are_read_a_few_at_a_time(call, stores):

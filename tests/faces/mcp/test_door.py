@@ -3,7 +3,6 @@
 import asyncio
 from dataclasses import replace
 
-import orjson
 import pytest
 import pytest_twisted
 from scrapy.utils.defer import deferred_from_coro
@@ -125,9 +124,18 @@ async def test_what_is_no_message_is_an_error(ask, version, body, code):
 @pytest_twisted.ensureDeferred
 async def test_an_unknown_version_is_refused_with_those_that_are_known(ask):
     """The error lists the versions that a client can use."""
-    found = await ask("tools/list", version="2031-01-01")
-    assert found.status == 400
-    assert NEW in orjson.dumps(found.json["error"]).decode()
+    for about in ({}, {"body": b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'}):  # as of 2026, and of before
+        found = await ask("tools/list", version="2031-01-01", **about)
+        assert (found.status, found.json["id"], found.json["error"]["code"]) == (400, 1, -32022)
+        assert {OLD, NEW} < set(found.json["error"]["data"]["supported"])
+
+
+@pytest_twisted.ensureDeferred
+@pytest.mark.parametrize("accepted", [None, "", "*/*", "application/json"])
+async def test_a_client_that_accepts_anything_is_answered(ask, accepted):
+    """A request without `Accept` accepts anything; the address may end with a slash."""
+    found = await ask("tools/list", version=OLD, path="/mcp/", Accept=accepted)
+    assert (found.status, found.headers["content-type"]) == (200, "application/json")
 
 
 @pytest_twisted.ensureDeferred

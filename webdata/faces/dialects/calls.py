@@ -4,13 +4,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import inf
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import orjson
+from pydantic import AfterValidator
 
 from webdata.accounts.access.admission import CallRequest
 from webdata.domain.errors import Problem, QueryError
-from webdata.domain.query import Query, Remarks, check_known, unpack
+from webdata.domain.query import Query, Remarks, check_known, explained, unpack
 from webdata.domain.records import Record
 from webdata.faces.api.calling import Called, Calling
 from webdata.faces.api.misplaced_keys import check_places
@@ -22,11 +23,22 @@ from webdata.resources import Resource
 from webdata.runtime.server.incoming import Incoming
 from webdata.runtime.server.replies import JSON, Reply, new_request_id
 
+EMPTY: tuple[Any, ...] = (None, False, 0, "", [], {})
+"""Values that ask for nothing."""
 OF_THE_ANSWER = ("content-type", "x-upstream-status", "x-truncated", "x-left-out", "x-next-cursor")
 """Headers of a reply of `/v1` that describe its body."""
 NUMBER = "num"
 """The field for the number of results, to which they are cut in any case."""
 
+
+def _empty(value: object) -> object:
+    if value in EMPTY:
+        return value
+    raise explained("is not honoured here: leave it out")
+
+
+Refused = Annotated[Any, AfterValidator(_empty)]
+"""An option that nothing here does; a value that asks for nothing is accepted, since clients send their defaults."""
 BodyQuery = TypeVar("BodyQuery", bound=Query)
 Read = Callable[[], tuple[Query, Remarks]]
 """Returns the query of a call, and what its caller learns about it; raises QueryError."""
@@ -163,13 +175,18 @@ def _renamed(problem: Problem, resource: Resource, names: Mapping[str, str]) -> 
 def read_body(query: type[BodyQuery], incoming: Incoming, right: str) -> BodyQuery:
     """The members of a JSON object and the parameters of the URL; raises QueryError, also for each that `query` lacks.
 
-    `right` is a body that would do.
+    An empty text is an absent one, since clients send the fields of their forms so. `right` is a body that would do.
     """
     check_encoding(incoming.query)
     given = members(incoming.body, f"send a JSON object such as {right}") if incoming.body else []
     pairs = [*given, *unpack(incoming.query)]
     check_known((name for name, _ in pairs), query.keys())
-    return query.read(pairs)[0]
+    return query.read(stated(query, pairs))[0]
+
+
+def stated(query: type[Query], pairs: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """These fields without empty texts, where a field need not be given."""
+    return [(name, value) for name, value in pairs if value != "" or query.model_fields[name].is_required()]
 
 
 def refusing(error: QueryError) -> Read:

@@ -1,6 +1,7 @@
 """Batches of pages in Firecrawl's form: `batch/scrape`, on the batches of `/v1/batches`."""
 
 from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -75,19 +76,25 @@ class FirecrawlBatches:
         self._public_url = public_url
 
     def routes(self) -> list[DoorRoute]:
-        """All of them."""
+        """All of them; older clients ask for a batch below `crawl`, where Firecrawl has both."""
         handlers: list[tuple[str, str, Handler, RouteContract]] = [
             ("POST", "", self._submit, SUBMIT),
             ("GET", "/<batch_id>", self._show, SHOW),
             ("DELETE", "/<batch_id>", self._cancel, CANCEL),
             ("GET", "/<batch_id>/errors", self._errors, ERRORS),
         ]
-        return [
+        routes = [
             DoorRoute(rule, handler, (method,), of_caller=True, contract=contract if number == 0 else None)
             for version in VERSIONS
             for method, below, handler, contract in handlers
             for number, rule in enumerate(rules(f"{version}/batch/scrape{below}"))
         ]
+        below_crawl = [
+            replace(route, rule=route.rule.replace("batch/scrape", "crawl"), contract=None)
+            for route in routes
+            if "<batch_id>" in route.rule
+        ]
+        return [*routes, *below_crawl]
 
     async def _submit(self, incoming: Incoming, caller: Caller) -> Reply:
         asked = read_body(FirecrawlBatch, incoming, EXAMPLE)

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from webdata.batches.chunk_runs import ROWS_AT_ONCE
 from webdata.domain.query import Query, check_known, explained, lower, not_blank
-from webdata.faces.dialects.calls import wrong
+from webdata.faces.dialects.calls import EMPTY, Refused, stated, wrong
 from webdata.faces.dialects.pages import not_honoured
 from webdata.resources.url_request import FRESH_SECONDS
 from webdata.stores.batches.model import CHUNK_ROWS
@@ -49,16 +49,6 @@ BEST = 100
 """The quality of a screenshot without losses."""
 
 
-EMPTY: tuple[Any, ...] = (None, False, 0, "", [], {})
-"""Values that ask for nothing."""
-
-
-def _empty(value: object) -> object:
-    if value in EMPTY:
-        return value
-    raise explained("is not honoured here: leave it out")
-
-
 def _format(value: object) -> object:
     """The name of a format, which may be an object with a type, and with nothing else that is asked for."""
     if not isinstance(value, dict):
@@ -70,11 +60,12 @@ def _format(value: object) -> object:
 
 
 def _page_format(value: object) -> object:
-    """As `_format`; a screenshot with what it has of its own."""
+    """As `_format`; a screenshot with what it has of its own, and one that is not made here by its name alone."""
     if isinstance(value, dict) and value.get("type") == "screenshot":
         _format({name: given for name, given in value.items() if name not in OF_SCREENSHOT})
         return value
-    name = _format(value)
+    named = value.get("type") if isinstance(value, dict) else None
+    name = named if isinstance(named, str) and named not in FORMS else _format(value)
     if not isinstance(name, str):
         raise explained(f"has one without a name: give some of {', '.join(FORMS)}")
     return name
@@ -95,8 +86,6 @@ def _pdf(value: object) -> object:
     return names
 
 
-Refused = Annotated[Any, AfterValidator(_empty)]
-"""An option that nothing here does; a value that asks for nothing is accepted, since clients send their defaults."""
 Told = Annotated[Any, Field(description="anything: it has no effect on an answer")]
 """Who sent a request, which no answer depends on."""
 Formats = Annotated[
@@ -220,7 +209,7 @@ def _country(location: Mapping[str, Any] | None) -> str | None:
         if name not in ("country", "languages") and value not in EMPTY:
             raise not_honoured(f"location.{name[:60]}")
     country = (location or {}).get("country")
-    return None if country is None else str(country).upper()
+    return str(country).upper() if country else None
 
 
 class FirecrawlScrape(FirecrawlPage):
@@ -290,7 +279,7 @@ class FirecrawlSearch(Query):
         if not self.scrapeOptions or not self.scrapeOptions.get("formats"):
             return None
         check_known(self.scrapeOptions, FirecrawlPage.keys())
-        options = FirecrawlPage.check(self.scrapeOptions)
+        options = FirecrawlPage.check(dict(stated(FirecrawlPage, self.scrapeOptions.items())))
         if self.limit > MOST_SCRAPED:
             raise wrong("limit", f"limit is at most {MOST_SCRAPED} where pages are scraped: search first, or in parts")
         return options

@@ -2,7 +2,7 @@
 
 import re
 from base64 import b64decode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Annotated, Any
 from urllib.parse import parse_qsl, unquote
 
@@ -43,20 +43,43 @@ FIELDS = {
 }
 """Headers that set a field of the query of `/v1/request`, where it has the field."""
 LISTS = ("include", "exclude")
-UNCHANGED = ("", "auto", "default", "false", "none", "0", "all")
+ENGINES = {"browser": "always", "direct": "never", "curl": "never"}
+"""The values of X-Engine, and those of the field `render` that they are."""
+SUMMARIES = {"X-With-Links-Summary": "links", "X-With-Images-Summary": "images"}
+"""Headers that ask for a list beside the content, and the format of `/v1/request` that has it."""
+HEADINGS = {"images": "Images:", "links": "Links/Buttons:"}
+"""The headings of the lists in a text, in their order."""
+ALL = "all"
+"""The value of X-With-Links-Summary for every link, also one of the same text."""
+IMAGES = "X-Retain-Images"
+PICTURES = ("img", "picture", "svg")
+"""The elements without which a page has no images."""
+UNCHANGED = ("", "auto", "default", "false", "0", "all", "atx", "inlined")
 """Values of REFUSED that ask for nothing."""
 REFUSED = (
-    "X-Engine",
+    "X-Base",
+    "X-Instruction",
+    "X-Json-Schema",
+    "X-Keep-Img-Data-Url",
     "X-Locale",
+    "X-Max-Output-Tokens",
+    "X-Md-Bullet-List-Marker",
+    "X-Md-Em-Delimiter",
+    "X-Md-Heading-Style",
+    "X-Md-Hr",
+    "X-Md-Link-Reference-Style",
+    "X-Md-Link-Style",
+    "X-Md-Strong-Delimiter",
+    "X-No-Gfm",
     "X-Proxy-Url",
     "X-Referer",
-    "X-Retain-Images",
+    "X-Respond-Timing",
     "X-Retain-Links",
+    "X-Robots-Txt",
     "X-Token-Budget",
+    "X-User-Agent",
     "X-With-Generated-Alt",
     "X-With-Iframe",
-    "X-With-Images-Summary",
-    "X-With-Links-Summary",
     "X-With-Shadow-Dom",
 )
 """Headers of Jina Reader that change an answer, and that nothing here honours."""
@@ -68,6 +91,7 @@ GIVES = (PLAIN, JSON, "image/png")
 ABOUT_URL = "the absolute URL of a page, such as https://example.com/"
 NAMES = {field: header for header, field in FIELDS.items()} | {
     "url": "url",
+    "render": "X-Engine",
     "formats": "X-Respond-With",
     "max_age": "X-Cache-Tolerance",
     "screenshot_full_page": "X-Respond-With",
@@ -79,6 +103,9 @@ HEADERS = {
     "X-No-Cache": "true to fetch the page anew",
     "X-Cache-Tolerance": "how many seconds old a cached page may be",
     **{name: f"{field} of /v1/request" for name, field in FIELDS.items()},
+    "X-Engine": f"one of {', '.join(ENGINES)}: whether a browser renders the page",
+    IMAGES: "none for a page without images",
+    **{name: f"true for the {form} of the page, too" for name, form in SUMMARIES.items()},
 }
 """Headers that choose what is answered, with what they are."""
 
@@ -130,7 +157,7 @@ class Reader:
         made = await self._calls.one(incoming, call)
         if made.failed:
             return refused([made], refusal)
-        return _json(made) if JSON in (incoming.header("accept") or "").lower() else _text(made)
+        return _json(incoming, made) if JSON in (incoming.header("accept") or "").lower() else _text(incoming, made)
 
 
 def _call(resource: Resource, incoming: Incoming, url: str) -> CallOf:
@@ -140,10 +167,13 @@ def _call(resource: Resource, incoming: Incoming, url: str) -> CallOf:
     for name in REFUSED:
         if _given(incoming, name).lower() not in UNCHANGED:
             raise not_honoured(name)
-    values: dict[str, Any] = {"url": url, **_format(incoming)}
+    values: dict[str, Any] = {"url": url, **_format(incoming), "render": _render(incoming)}
+    values["formats"] = [*values["formats"], *_summaries(incoming, values["formats"])]
     for name, field in FIELDS.items():
         if value := _given(incoming, name):
             values[field] = [value] if field in LISTS else value
+    if _without_images(incoming):
+        values["exclude"] = [*values.get("exclude", ()), *PICTURES]
     return page_call(resource, {**values, "max_age": _most_age(resource, incoming)}, NAMES)
 
 
@@ -154,6 +184,31 @@ def _format(incoming: Incoming) -> Mapping[str, Any]:
         known = ", ".join(filter(None, FORMATS))
         raise wrong("X-Respond-With", f"X-Respond-With cannot be {given[:60]!r}: give one of {known}")
     return FORMATS[given.lower()]
+
+
+def _render(incoming: Incoming) -> str | None:
+    """Whether a browser renders the page; None for where it has no text without one."""
+    engine = _given(incoming, "X-Engine").lower()
+    if engine in UNCHANGED:
+        return None
+    if engine not in ENGINES:
+        raise wrong("X-Engine", f"X-Engine cannot be {engine[:60]!r}: give one of {', '.join(ENGINES)}")
+    return ENGINES[engine]
+
+
+def _summaries(incoming: Incoming, formats: Collection[str]) -> list[str]:
+    """The formats for the lists that are asked for beside Markdown."""
+    asked = {name: form for name, form in SUMMARIES.items() if _given(incoming, name).lower() not in ("", "false", "0")}
+    if asked and "markdown" not in formats:
+        raise wrong(next(iter(asked)), f"{next(iter(asked))} is of Markdown: leave it out, or X-Respond-With")
+    return list(asked.values())
+
+
+def _without_images(incoming: Incoming) -> bool:
+    asked = _given(incoming, IMAGES).lower()
+    if asked not in ("none", *UNCHANGED):
+        raise wrong(IMAGES, f"{IMAGES} cannot be {asked[:60]!r}: give all or none")
+    return asked == "none"
 
 
 def _most_age(resource: Resource, incoming: Incoming) -> int | None:
@@ -195,22 +250,58 @@ def _text_of(made: MadeCall) -> str:
     return next(str(made.record[name]) for name in TEXTS if name in made.record)
 
 
-def _json(made: MadeCall) -> Reply:
+def _lists(incoming: Incoming, made: MadeCall) -> dict[str, list[tuple[str, str]]]:
+    """The lists that were asked for, as pairs of a name and an address."""
+    record = made.record
+    links = [(one["text"] or one["url"], one["url"]) for one in record.get("links", ())]
+    pictures = enumerate(record.get("images", ()), 1)
+    images = [(f"Image {number}: {one['alt']}".removesuffix(": "), one["url"]) for number, one in pictures]
+    lists = {"images": images, "links": links if _every_link(incoming) else _by_name(links)}
+    return {form: lists[form] for form in HEADINGS if form in record}
+
+
+def _every_link(incoming: Incoming) -> bool:
+    return _given(incoming, "X-With-Links-Summary").lower() == ALL
+
+
+def _by_name(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Each pair once, with a name that no other has: a second address of the same name is its own name."""
+    named: dict[str, str] = {}
+    for name, url in pairs:
+        named[name if named.get(name, url) == url else url] = url
+    return list(named.items())
+
+
+def _json(incoming: Incoming, made: MadeCall) -> Reply:
     data = {"title": "", "description": "", **facts_of(made.record), "url": made.record["url"]}
     picture = made.record.get("screenshot")
     content = {"screenshotUrl": data_url(picture)} if picture else {"content": _text_of(made)}
-    return answered([made], {"code": 200, "status": 20000, "data": {**data, **content}})
+    lists = {
+        form: pairs if form == "links" and _every_link(incoming) else dict(pairs)
+        for form, pairs in _lists(incoming, made).items()
+    }
+    return answered([made], {"code": 200, "status": 20000, "data": {**data, **content, **lists}})
 
 
-def _text(made: MadeCall) -> Reply:
-    """Markdown behind two lines about the page, as Jina Reader writes it; plain text, HTML and pictures alone."""
+def _text(incoming: Incoming, made: MadeCall) -> Reply:
+    """Markdown between two lines about the page and the lists that were asked for, as Jina Reader writes it.
+
+    Plain text, HTML and pictures are alone.
+    """
     if picture := made.record.get("screenshot"):
         return answered([made], b64decode(picture["data"]), picture["content_type"])
     text = _text_of(made)
     if "markdown" in made.record:
         title = facts_of(made.record).get("title", "")
         text = f"Title: {title}\n\nURL Source: {made.record['url']}\n\nMarkdown Content:\n{text}"
+        text += "".join(_list(form, pairs) for form, pairs in _lists(incoming, made).items())
     return answered([made], text.encode("utf-8", "replace"), PLAIN)
+
+
+def _list(form: str, pairs: Iterable[tuple[str, str]]) -> str:
+    mark = "!" if form == "images" else ""
+    lines = [f"- {mark}[{name}]({url})" for name, url in pairs]
+    return "\n".join([f"\n\n{HEADINGS[form]}", *(lines or [f"This page has no {form}."])])
 
 
 def refusal(problem: ProblemDetails, request_id: str) -> Reply:

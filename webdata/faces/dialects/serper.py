@@ -19,6 +19,7 @@ from webdata.faces.dialects.calls import (
     CallOf,
     DialectCalls,
     MadeCall,
+    Refused,
     answered,
     located,
     read_body,
@@ -65,6 +66,7 @@ class SerperQuery(Query):
     ] = None
     autocorrect: Annotated[bool, Field(description="true; false is not honoured")] = True
     type: Annotated[str | None, Field(description="the kind of the search, as in the path")] = None
+    location: Refused = None
 
     def of(self, resource: Resource, kind: str) -> tuple[Query, Remarks]:
         """The query of a resource; raises QueryError for what it does not honour.
@@ -194,11 +196,6 @@ def _page(record: Record) -> dict[str, Any]:
         ],
         "relatedSearches": [{"query": one["text"]} for one in record.get("related_searches", ())],
     }
-
-
-def _question(row: Mapping[str, Any]) -> dict[str, Any]:
-    named = {"title": row["title"], "link": row["link"]}
-    return _present({"question": row["question"], "snippet": row["answer"], **named})
 
 
 def _panel(company: Any) -> dict[str, Any]:

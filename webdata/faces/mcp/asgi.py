@@ -16,6 +16,8 @@ AsgiApp = Callable[
 ]
 REQUEST = "webdata.request"
 """The key of the scope under which the application finds what `asgi_reply` is given with the request."""
+ANYTHING = (b"accept", b"*/*")
+"""What a request without this header accepts (RFC 9110, section 12.5.1)."""
 OWN_HEADERS = ("content-length", "connection")
 """Headers that whoever sends the reply sets."""
 
@@ -47,6 +49,8 @@ async def asgi_reply(app: AsgiApp, incoming: Incoming, body: bytes, given: objec
 
 def _scope(incoming: Incoming, given: object) -> AsgiMessage:
     headers = [(name.lower(), value) for name, values in incoming.headers.getAllRawHeaders() for value in values]
+    if not incoming.header("accept"):
+        headers = [*(one for one in headers if one[0] != b"accept"), ANYTHING]
     return {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.4"},

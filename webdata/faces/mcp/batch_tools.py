@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import orjson
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from webdata.batches.records import batch_record
 from webdata.batches.results import ENDS, Line, RecordReader, ResultsPage, page_of, pieces, queries_of
@@ -35,6 +35,8 @@ STATE = {
     "queries": {"type": "integer"},
     "ended": {"type": "integer"},
 }
+ANY_OBJECT: dict[str, Any] = {"type": "object", "additionalProperties": True}
+"""The schema of a query's arguments, without the bound of their names, which is a keyword that Gemini refuses."""
 PROGRESS = {"type": "object", "properties": STATE, "required": list(STATE)}
 
 
@@ -43,7 +45,7 @@ class SubmitArguments(Query):
 
     tool: Annotated[str, Field(description="the tool that answers each query, such as web_search or fetch_page")]
     queries: Annotated[
-        tuple[dict[str, Any], ...],
+        tuple[Annotated[dict[str, Any], WithJsonSchema(ANY_OBJECT)], ...],
         Field(
             min_length=1,
             max_length=MOST_QUERIES,

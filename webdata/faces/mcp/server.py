@@ -12,6 +12,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
+    UNSUPPORTED_PROTOCOL_VERSION,
     CallToolRequestParams,
     CallToolResult,
     ListToolsResult,
@@ -20,14 +21,16 @@ from mcp_types import (
     Tool,
     ToolAnnotations,
 )
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from webdata.faces.mcp.asgi import REQUEST, AsgiApp, asgi_reply
 from webdata.faces.mcp.tool_calls import ToolCalls, ToolRequest
 from webdata.faces.mcp.tools import AnyTool
 from webdata.faces.mcp.wording import INSTRUCTIONS
-from webdata.runtime.server.replies import Reply
+from webdata.runtime.server.replies import JSON, Reply
 from webdata.runtime.server.site import MAX_BODY
 
+VERSIONS = (*HANDSHAKE_PROTOCOL_VERSIONS, *MODERN_PROTOCOL_VERSIONS)
 READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=True)
 WRITING = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True)
 
@@ -73,6 +76,9 @@ class ToolServer:
 
     async def reply(self, request: ToolRequest) -> Reply:
         """The response to a request whose key was accepted."""
+        version = request.incoming.header("mcp-protocol-version")
+        if version and version not in VERSIONS:  # the SDK names these to none but clients of 2026
+            return _unknown_version(request.message.get("id"), version[:60])
         app = cast("AsgiApp", self._manager.handle_request)
         return await asgi_reply(app, request.incoming, orjson.dumps(request.message), request)
 
@@ -102,6 +108,13 @@ def _described(tool: AnyTool) -> Tool:
         output_schema=tool.output_schema,
         annotations=READ_ONLY if tool.is_read_only else WRITING,
     )
+
+
+def _unknown_version(message_id: object, version: str) -> Reply:
+    about = {"supported": list(VERSIONS), "requested": version}
+    text = f"Unsupported protocol version {version!r}: the versions are {', '.join(VERSIONS)}."
+    error = {"code": UNSUPPORTED_PROTOCOL_VERSION, "message": text, "data": about}
+    return Reply(400, orjson.dumps({"jsonrpc": "2.0", "id": message_id, "error": error}), {"content-type": JSON})
 
 
 def _request(context: ServerRequestContext[Any, Any]) -> ToolRequest:
