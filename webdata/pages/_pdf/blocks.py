@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
-from webdata.pages._pdf.layout import BULLETS, MARKER, PdfColumn, PdfPiece
+from webdata.pages._pdf.layout import BULLETS, MARKER, SENTENCE_ENDS, PdfColumn, PdfPiece
 from webdata.pages._pdf.words import PdfWord
 
 LARGER = 1.1
@@ -24,8 +24,6 @@ LONGEST_HEADING = 250
 """Characters of a heading, and its lines."""
 MOST_LINES = 4
 DEEPEST = 6
-SENTENCE_ENDS = ".!?:;。！？…"
-"""What ends a sentence or a clause, in most scripts."""
 
 
 @dataclass(slots=True)
