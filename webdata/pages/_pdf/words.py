@@ -141,9 +141,11 @@ def _words(page: PdfPage, frame: _Frame) -> list[PdfWord]:
     links = _links(page, frame)
     words: list[PdfWord] = []
     with closing(page.get_textpage()) as textpage:
-        text = _with_stretches(textpage.raw, _in_reading_order(textpage.raw, _text(textpage.raw)))
+        text, places = _in_reading_order(textpage.raw, _text(textpage.raw))
+        text = _with_stretches(textpage.raw, text)
         spans = [found.span() for found in _WORD.finditer(text)]
-        boxes = _boxes(textpage.raw, [index for start, end in spans for index in (start, end - 1)])
+        ends = [index for start, end in spans for index in (start, end - 1)]
+        boxes = _boxes(textpage.raw, [places.get(index, index) for index in ends] if places else ends)
         fonts = _Fonts(textpage.raw, frame)
         is_stretched = _STRETCH.search(text) is not None
         before, shape, font = 0, (math.inf, math.inf), (0.0, False, True)
@@ -186,16 +188,20 @@ def _text(textpage: pdfium.FPDF_TEXTPAGE) -> str:
     return "".join(chr(code) if code < 0xD800 or 0xE000 <= code <= 0x10FFFF else "\ufffd" for code in codes)
 
 
-def _in_reading_order(textpage: pdfium.FPDF_TEXTPAGE, text: str) -> str:
-    """The text with its words from right to left in the order in which they are read; some files have them reversed."""
+def _in_reading_order(textpage: pdfium.FPDF_TEXTPAGE, text: str) -> tuple[str, dict[int, int]]:
+    """The text with its words from right to left in the order in which they are read; some files have them reversed.
+
+    Beside it, for the first and the last character of what was reversed, the index that PDFium has for it.
+    """
     runs = [found.span() for found in _FROM_RIGHT.finditer(text)]
     boxes = _boxes(textpage, [index for start, end in runs for index in (start, end - 1)])
-    parts, done = [], 0
+    parts, done, places = [], 0, dict[int, int]()
     for (start, end), first, last in zip(runs, boxes[::2], boxes[1::2], strict=True):
         if first[0] < last[0]:
             parts += [text[done:start], text[start:end][::-1]]
+            places |= {start: end - 1, end - 1: start}
             done = end
-    return "".join([*parts, text[done:]])
+    return "".join([*parts, text[done:]]), places
 
 
 def _with_stretches(textpage: pdfium.FPDF_TEXTPAGE, text: str) -> str:
