@@ -65,12 +65,15 @@ class PdfStyle:
 def style(pages: Iterable[Sequence[PdfColumn]]) -> PdfStyle:
     """What is usual in a document of some pages."""
     sizes: Counter[tuple[float, bool]] = Counter()
+    in_tables: Counter[tuple[float, bool]] = Counter()
     distances: list[float] = []
     for column in (column for page in pages for column in page):
         for line in column:
-            if line.cells is None:
-                sizes[line.size, line.bold] += sum(len(word.text) for word in line.words)
+            counted = sizes if line.cells is None else in_tables
+            counted[line.size, line.bold] += sum(len(word.text) for word in line.words)
         distances += _distances(column)
+    if sizes.total() < LONGEST_HEADING:  # there may be headings only
+        sizes += in_tables
     size, bold = sizes.most_common(1)[0][0] if sizes else (1.0, False)
     return PdfStyle(size, bold, _usual(distances, LEADING))
 

@@ -102,6 +102,14 @@ class PdfGap:
     def width(self) -> float:
         return self.right - self.left
 
+    def has_left(self, piece: PdfPiece) -> bool:
+        """Whether a piece is on the left side."""
+        return piece.left + piece.right < self.left + self.right
+
+    def is_crossed(self, piece: PdfPiece) -> bool:
+        """Whether a piece lies over the gap."""
+        return piece.left < self.right and piece.right > self.left
+
     def shared(self, other: "PdfGap") -> float:
         """The width that is of two gaps."""
         return min(other.right, self.right) - max(other.left, self.left)
@@ -299,15 +307,36 @@ def _ordered(parts: Sequence[PdfPiece], from_right: bool, known: list[PdfGap], d
         return
     if gap.pairs >= CERTAIN_LINES:
         known.append(gap)
-    center = (gap.left + gap.right) / 2
-    left = [piece for piece in band if (piece.left + piece.right) / 2 < center]
-    right = [piece for piece in band if (piece.left + piece.right) / 2 >= center]
+    _stretch(gap, parts, from_right)
+    band = [piece for piece in parts if gap.top <= piece.middle <= gap.bottom]
+    left, right = [piece for piece in band if gap.has_left(piece)], [piece for piece in band if not gap.has_left(piece)]
     above = [piece for piece in parts if piece.middle < gap.top]
     below = [piece for piece in parts if piece.middle > gap.bottom]
     if from_right and not _precedes(left, right, parts):
         left, right = right, left
     for part in (above, left, right, below):
         yield from _ordered(part, from_right, known, depth + 1)
+
+
+def _stretch(gap: PdfGap, parts: Sequence[PdfPiece], from_right: bool) -> None:
+    """Make the gap of columns as long as the page's own order has one column after the other, over figures too."""
+    places = {id(piece): place for place, piece in enumerate(parts)}
+    band = [piece for piece in parts if gap.top <= piece.middle <= gap.bottom]
+    first = [places[id(piece)] for piece in band if gap.has_left(piece) != from_right]
+    second = [places[id(piece)] for piece in band if gap.has_left(piece) == from_right]
+    if not first or not second or max(first) > min(second):
+        return
+    for piece in sorted((piece for piece in parts if piece.middle > gap.bottom), key=lambda piece: piece.top):
+        is_first = gap.has_left(piece) != from_right
+        if gap.is_crossed(piece) or (is_first and places[id(piece)] > min(second)):
+            break
+        gap.bottom = max(gap.bottom, piece.bottom)
+    top = gap.top
+    for piece in sorted((piece for piece in parts if piece.middle < top), key=lambda piece: -piece.bottom):
+        is_first = gap.has_left(piece) != from_right
+        if gap.is_crossed(piece) or not (is_first or places[id(piece)] > max(first)):
+            break
+        gap.top = min(gap.top, piece.top)
 
 
 def _precedes(some: Iterable[PdfPiece], others: Iterable[PdfPiece], parts: Iterable[PdfPiece]) -> bool:
@@ -354,7 +383,7 @@ def _goes_on(gap: PdfGap, piece: PdfPiece, size: float) -> bool:
         left = max(left, piece.right)
     elif piece.right > right:
         right = min(right, piece.left)
-    elif piece.left < right and piece.right > left:
+    elif gap.is_crossed(piece):
         return False
     if right - left < NARROWEST * size:
         return False
@@ -365,7 +394,7 @@ def _goes_on(gap: PdfGap, piece: PdfPiece, size: float) -> bool:
 
 def _goes_up(gap: PdfGap, piece: PdfPiece, size: float) -> bool:
     """Whether a gap goes on beside a piece above it, which may make it longer."""
-    if gap.top - piece.bottom > GOES_ON * size or (piece.left < gap.right and piece.right > gap.left):
+    if gap.top - piece.bottom > GOES_ON * size or gap.is_crossed(piece):
         return False
     gap.top = min(gap.top, piece.top)
     return True
@@ -484,7 +513,7 @@ def _are_in_order(found: list[list[PdfPiece]], extents: list[tuple[float, float]
         return False
     ragged = sum(max(row) > RAGGED * min(row) for row in heights)
     limit = FILLED_IN_ORDER if len(extents) > 2 else FILLED_OF_TWO
-    return _are_cells(found, extents, math.inf if ragged >= len(found) / 4 else limit)
+    return _are_cells(found, extents, math.inf if ragged >= len(found) / 5 else limit)
 
 
 def _extents(parts: list[PdfPiece]) -> list[tuple[float, float]]:
@@ -526,8 +555,14 @@ def _unwrapped(found: list[list[PdfPiece]], cells: list[list[list[PdfWord]]]) ->
     joined = [cells[0]]
     for (before, row), words in zip(pairwise(found), cells[1:], strict=True):
         close = row[0].top - max(piece.bottom for piece in before) < CLOSE * row[0].size
-        if close and not words[0] and any(joined[-1]):
+        if close and not words[0] and any(joined[-1]) and not any(map(_are_numbers, joined[-1], words)):
             joined[-1] = [[*cell, *more] for cell, more in zip(joined[-1], words, strict=True)]
         else:
             joined.append(words)
     return joined
+
+
+def _are_numbers(above: list[PdfWord], below: list[PdfWord]) -> bool:
+    """Whether two cells are numbers, of which neither goes on with the other."""
+    texts = ["".join(word.text for word in cell) for cell in (above, below)]
+    return all(any(map(str.isdecimal, text)) and not any(map(str.isalpha, text)) for text in texts)
