@@ -107,8 +107,8 @@ class PdfGap:
         return piece.left + piece.right < self.left + self.right
 
     def is_crossed(self, piece: PdfPiece) -> bool:
-        """Whether a piece lies over the gap."""
-        return piece.left < self.right and piece.right > self.left
+        """Whether a piece lies over the gap, by more than letters of another font do."""
+        return piece.left < self.right - 1 and piece.right > self.left + 1
 
     def shared(self, other: "PdfGap") -> float:
         """The width that is of two gaps."""
