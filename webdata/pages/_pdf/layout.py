@@ -18,6 +18,8 @@ from webdata.pages._pdf.words import PdfRule, PdfSheet, PdfWord
 
 APART = 0.9
 """The gap that parts two pieces of a line, in sizes of their font; columns of journals are that close."""
+MOST_JUSTIFIED = 40
+"""Words of a line that has such gaps."""
 JUSTIFIED = 1.6
 JUSTIFIED_SENTENCES = 3.5
 """How much wider the widest gap of a justified line is than its narrowest one, also after a sentence, at most."""
@@ -237,10 +239,10 @@ def _gaps(line: Sequence[PdfPiece]) -> list[tuple[float, float, str]]:
 
 
 def _has_even_gaps(line: Sequence[PdfPiece]) -> bool:
-    gaps = _gaps(line)
+    gaps = _gaps(line)[:MOST_JUSTIFIED]
     least = min(right - left for left, right, _ in gaps)
     most = {end: JUSTIFIED_SENTENCES if end in SENTENCE_ENDS else JUSTIFIED for _, _, end in gaps}
-    return len(gaps) > 1 and all(right - left <= least * most[end] for left, right, end in gaps)
+    return 1 < len(gaps) < MOST_JUSTIFIED and all(right - left <= least * most[end] for left, right, end in gaps)
 
 
 def _continues(other: Sequence[PdfPiece], line: Sequence[PdfPiece]) -> bool:
@@ -479,19 +481,20 @@ def _spaced_rows(band: list[PdfPiece], extents: list[tuple[float, float]]) -> li
 def _rows_in_order(band: list[PdfPiece], extents: list[tuple[float, float]], from_right: bool) -> list[list[PdfPiece]]:
     """The rows of a table whose cells the page's own order has one after the other: each cell is one piece."""
     found: list[list[list[PdfPiece]]] = []
-    before = len(extents)
+    before, bottom = len(extents), 0.0
     for piece in band:
         column = next(index for index, extent in enumerate(extents) if piece.left < extent[1])
         column = len(extents) - 1 - column if from_right else column
-        if column < before or piece.top > max(line.bottom for cell in found[-1] for line in cell) + piece.size:
+        if column < before or piece.top > bottom + piece.size:
             found.append([[piece]])
+            bottom = piece.bottom
         elif column == before:
             found[-1][-1].append(piece)
         else:
             if len(found[-1]) == 1 and piece.top > found[-1][0][-1].top - 1:  # the lines above are rows of one cell
                 found[-1:] = [[[line]] for line in found[-1][0]]
             found[-1].append([piece])
-        before = column
+        before, bottom = column, max(bottom, piece.bottom)
     return [[*map(_joined, row)] for row in found]
 
 

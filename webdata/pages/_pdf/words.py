@@ -169,8 +169,11 @@ def _words(page: PdfPage, frame: _Frame) -> list[PdfWord]:
 
 def _touches(word: PdfWord, following: PdfWord) -> bool:
     """Whether two words are parts of one: PDFium breaks lines after each letter of what it takes for vertical text."""
-    gap = following.left - word.right
-    return abs(word.bottom - following.bottom) < 1 and abs(gap) < TOUCHING * word.size and word.upright
+    overlap = min(word.bottom, following.bottom) - max(word.top, following.top)
+    is_level = abs(word.bottom - following.bottom) < 1 or (
+        word.size == following.size and overlap > 0.5 * min(word.bottom - word.top, following.bottom - following.top)
+    )  # the box of a ligature may be another font's
+    return is_level and abs(following.left - word.right) < TOUCHING * word.size and word.upright
 
 
 _SHOWN = dict.fromkeys(range(0x20)) | dict.fromkeys(map(ord, HYPHENS), "\xad")
