@@ -258,7 +258,7 @@ def _by_latex(document: Document, folder: Path) -> Path:
     script = "[Script=Arabic]" if language.from_right else ""
     ruled = document.layout == "ruled"
     path.write_text(
-        f"\\documentclass[a4paper,{options}]{{article}}\\usepackage{{fontspec}}\\setmainfont{{{language.font}}}{script}"
+        f"\\documentclass[a4paper,{options}]{{article}}\\usepackage{{array,fontspec}}\\setmainfont{{{language.font}}}{script}"
         f"{from_right}{locale}\\sloppy\\begin{{document}}"
         + "\n\n".join(_latex(part, ruled) for part in document.parts)
         + "\\end{document}",
@@ -277,8 +277,9 @@ def _latex(part: Part, ruled: bool) -> str:
         case "table":
             line = "\\hline " if ruled else ""
             rows = "".join(" & ".join(row) + f"\\\\ {line}" for row in part.texts)
-            edge = "|" if ruled else ""
-            return f"\\noindent\\begin{{tabular}}{{{edge.join(['', 'l', 'l', 'l', ''])}}}{line}{rows}\\end{{tabular}}"
+            edge, column = "|" if ruled else "", ">{\\raggedright\\arraybackslash}p{.27\\linewidth}"
+            columns = edge.join(["", column, column, column, ""])
+            return f"\\noindent\\begin{{tabular}}{{{columns}}}{line}{rows}\\end{{tabular}}"
         case _:
             return part.text
 

@@ -86,3 +86,26 @@ def test_text_beside_the_gap_of_a_table_does_not_hide_its_columns(shown):
     wanted = [f"| a{row} | b{row} | c{row} |" for row in range(5)]
     table = "\n".join([wanted[0], "| --- | --- | --- |", *wanted[1:]])
     assert table in shown(above + b"".join(rows) + below)
+
+
+def justified(left, right, top, words):
+    """Words that fill a line from left to right, with the same gap between them; each letter is 5.56 points wide."""
+    gap = (right - left - 5.56 * len("".join(words))) / (len(words) - 1)
+    return b"".join(
+        text(left + 5.56 * len("".join(words[:index])) + gap * index, top, word) for index, word in enumerate(words)
+    )
+
+
+def test_wide_gaps_of_justified_lines_are_no_columns(shown):
+    """The words of a line whose gaps are alike belong together, also where the gaps of lines meet."""
+    rows = [["aa", "bbbbbbbb", "dd"], ["eee", "ggg", "hhhhhh"], ["nn", "uuuuuuu", "ooo"], ["qqq", "aaa", "dddddd"]]
+    found = shown(b"".join(justified(50, 150, 100 + 12 * n, row) for n, row in enumerate(rows)))
+    assert found == " ".join(word for row in rows for word in row)
+
+
+def test_columns_go_on_over_figures(shown):
+    """Where the page has one column after the other, empty space in both does not part them."""
+    upper, lower = [f"upper {line}" for line in LEFT], [f"lower {line}" for line in LEFT]
+    content = lines(50, 100, upper) + lines(50, 260, lower) + lines(310, 100, RIGHT) + lines(310, 290, RIGHT[::-1])
+    order = places(shown(content), "upper", "lower", "right column line one")
+    assert order == sorted(order)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.composed_pdf import text
+from tests.composed_pdf import lines, text
 
 ROWS = [["Name", "Price", "Stock"], ["Tea", "3.20", "14"], ["Coffee", "4.80", "2"], ["Milk", "1.10", "230"]]
 MARKDOWN = (
@@ -63,3 +63,24 @@ def test_without_markup_cells_are_parted_by_tabs(shown):
 def test_the_distance_of_rows_does_not_matter(shown, pitch):
     """Rows may be as close as lines, or apart."""
     assert shown(cells(ROWS, pitch)) == MARKDOWN
+
+
+def test_cells_of_several_lines_are_those_of_the_pages_own_order(shown):
+    """A table without lines whose rows follow each other closely is read cell by cell."""
+    rows = [
+        [["one"], ["a first meaning of it that", "goes on in a second line"], ["a remark"]],
+        [["two", "or more"], ["another meaning"], ["a remark that is", "a bit longer"]],
+        [["three"], ["the last of the meanings", "has two lines as well"], ["no remark"]],
+    ]
+    content, top = b"", 100
+    for row in rows:
+        content += b"".join(lines(left, top, cell) for left, cell in zip((50, 110, 250), row, strict=True))
+        top += 12 * max(map(len, row))
+    expected = [f"| {' | '.join(' '.join(cell) for cell in row)} |" for row in rows]
+    assert shown(content).split("\n") == [expected[0], "| --- | --- | --- |", *expected[1:]]
+
+
+def test_a_number_does_not_go_on_with_the_number_above(shown):
+    """Totals below the last row have no first cell."""
+    rows = [["Item", "Count", "Price"], ["Tea", "14", "3.20"], ["Coffee", "2", "4.80"], ["", "Total", "8.00"]]
+    assert shown(cells(rows, 12)).endswith("| Coffee | 2 | 4.80 |\n|  | Total | 8.00 |")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.composed_pdf import lines, text
+from tests.composed_pdf import lines, stream, text, with_pages
+from webdata.pages._pdf.document import converted
 
 LINK = b"/Annots [<< /Subtype /Link /Rect [70 695 112 712] /A << /S /URI /URI (https://example.com/a_\\(b\\)) >> >>]"
 
@@ -34,3 +35,26 @@ def test_text_that_looks_like_markup_is_escaped(shown, words):
     """What would be markup has a backslash before it."""
     assert "\\" in shown(text(50, 100, words))
     assert shown(text(50, 100, words), marked=False) == words
+
+
+def arabic(shown_codes):
+    """A page of a word in a font whose glyphs fill their widths; it says which Arabic letters A and B are, no more."""
+    letters = b"1 beginbfrange\n<41> <42> <0645>\nendbfrange"
+    space = b"1 begincodespacerange <00> <FF> endcodespacerange"
+    glyphs = b"/Encoding << /Differences [42 /g 65 /g /g] >> /FirstChar 42 /LastChar 66 /Widths [%s]" % (b"500 " * 25)
+    font = (
+        b"<< /Type /Font /Subtype /Type3 /FontBBox [0 0 500 700] /FontMatrix [.001 0 0 .001 0 0] /CharProcs "
+        b"<< /g 6 0 R >> /ToUnicode 7 0 R %s >>" % glyphs
+    )
+    more = {5: font, 6: stream(b"500 0 0 0 500 700 d1 0 0 500 700 re f"), 7: stream(b"%s\n%s" % (space, letters))}
+    content = b"".join(
+        b"BT /F5 10 Tf 1 0 0 1 %d 700 Tm (%c) Tj ET\n" % (300 - 5 * place, code)
+        for place, code in enumerate(shown_codes)
+    )
+    return with_pages([content], b"/Resources << /Font << /F5 5 0 R >> >>", more)
+
+
+@pytest.mark.parametrize("codes", [b"ABA", b"AB*A", b"A**BA"])
+def test_what_stretches_a_word_is_no_letter_of_it(codes):
+    """Glyphs without a character between Arabic letters, which justify a line, leave the word as it is."""
+    assert "\u0645\u0646\u0645" in converted(arabic(codes), None).text

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
-from webdata.pages._pdf.layout import BULLETS, MARKER, PdfColumn, PdfPiece
+from webdata.pages._pdf.layout import BULLETS, MARKER, SENTENCE_ENDS, PdfColumn, PdfPiece
 from webdata.pages._pdf.words import PdfWord
 
 LARGER = 1.1
@@ -24,8 +24,6 @@ LONGEST_HEADING = 250
 """Characters of a heading, and its lines."""
 MOST_LINES = 4
 DEEPEST = 6
-SENTENCE_ENDS = ".!?:;。！？…"
-"""What ends a sentence or a clause, in most scripts."""
 
 
 @dataclass(slots=True)
@@ -67,12 +65,15 @@ class PdfStyle:
 def style(pages: Iterable[Sequence[PdfColumn]]) -> PdfStyle:
     """What is usual in a document of some pages."""
     sizes: Counter[tuple[float, bool]] = Counter()
+    in_tables: Counter[tuple[float, bool]] = Counter()
     distances: list[float] = []
     for column in (column for page in pages for column in page):
         for line in column:
-            if line.cells is None:
-                sizes[line.size, line.bold] += sum(len(word.text) for word in line.words)
+            counted = sizes if line.cells is None else in_tables
+            counted[line.size, line.bold] += sum(len(word.text) for word in line.words)
         distances += _distances(column)
+    if sizes.total() < LONGEST_HEADING:  # there may be headings only
+        sizes += in_tables
     size, bold = sizes.most_common(1)[0][0] if sizes else (1.0, False)
     return PdfStyle(size, bold, _usual(distances, LEADING))
 

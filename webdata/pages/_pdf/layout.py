@@ -5,18 +5,24 @@ read first, then the pieces on one side of it, then those on the other, then wha
 the pieces on the two sides are cells, the part is a table.
 """
 
+import math
 import re
 import unicodedata
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product, takewhile
-from statistics import median
+from statistics import mean, median
 
 from webdata.pages._pdf.words import PdfRule, PdfSheet, PdfWord
 
 APART = 0.9
 """The gap that parts two pieces of a line, in sizes of their font; columns of journals are that close."""
+MOST_JUSTIFIED = 40
+"""Words of a line that has such gaps."""
+JUSTIFIED = 1.6
+JUSTIFIED_SENTENCES = 3.5
+"""How much wider the widest gap of a justified line is than its narrowest one, also after a sentence, at most."""
 NARROWEST = 0.5
 """The gap that must go on over all lines of two columns, in sizes of the font."""
 COLUMN_LINES = 3
@@ -34,6 +40,12 @@ DEEPEST = 30
 FILLED = 0.75
 FILLED_OF_TWO = 0.55
 """The share of their columns, also if there are two, that most cells fill at most; lines of text fill nearly all."""
+FILLED_IN_ORDER = 0.88
+"""The same where the page's own order goes from cell to cell."""
+RAGGED = 1.5
+"""How much higher the highest cell of a row is than its lowest one where they have different numbers of lines."""
+MOST_CELL_LINES = 5
+"""Lines of the cells of a table, on average; more are columns of text."""
 MOST_WIDE_ROWS = 4
 """Rows of text above or below a table that may be beside the same gap as its cells."""
 ALIGNED = 0.8
@@ -41,6 +53,8 @@ ALIGNED = 0.8
 BULLETS = "•‣◦▪▫●○■□◆➢➤✓❖–—-*·∙⁃\uf0b7\uf0a7"
 MARKER = re.compile(rf"(?:[{re.escape(BULLETS)}]|\(?(?:\d{{1,3}}|[a-zA-Z]|[ivx]{{1,5}})[.)]|\.\d{{1,3}})")
 """What begins an item of a list."""
+SENTENCE_ENDS = ".!?:;。！？…"
+"""What ends a sentence or a clause, in most scripts."""
 CLOSE = 0.35
 """The space between the lines of one cell at most, in sizes of the font."""
 RIGHT_TO_LEFT = ("R", "AL")
@@ -90,6 +104,14 @@ class PdfGap:
     def width(self) -> float:
         return self.right - self.left
 
+    def has_left(self, piece: PdfPiece) -> bool:
+        """Whether a piece is on the left side."""
+        return piece.left + piece.right < self.left + self.right
+
+    def is_crossed(self, piece: PdfPiece) -> bool:
+        """Whether a piece lies over the gap, by more than letters of another font do."""
+        return piece.left < self.right - 1 and piece.right > self.left + 1
+
     def shared(self, other: "PdfGap") -> float:
         """The width that is of two gaps."""
         return min(other.right, self.right) - max(other.left, self.left)
@@ -127,7 +149,7 @@ def pieces(words: Sequence[PdfWord]) -> list[PdfPiece]:
         if index == len(words) or _parts(words[index - 1], words[index]):
             found.append(_piece(words[begin:index]))
             begin = index
-    return _with_markers(found)
+    return _with_markers([piece for row in _justified(found) for piece in row])
 
 
 def add_marks(parts: Sequence[PdfPiece], dots: Sequence[PdfRule]) -> None:
@@ -181,6 +203,55 @@ def _parts(word: PdfWord, following: PdfWord) -> bool:
     size = max(word.size, following.size, 1.0)
     gap = max(following.left - word.right, word.left - following.right)
     return gap > APART * size or gap < -size * len(word.text)
+
+
+def _justified(found: Iterable[PdfPiece]) -> Iterator[list[PdfPiece]]:
+    """The pieces of each line, as one where only its justification has parted them.
+
+    The gaps of a justified line are alike, and the lines above and below have theirs at other places.
+    """
+    in_lines: list[list[PdfPiece]] = []
+    for piece in found:
+        if in_lines and _is_right_after(in_lines[-1][-1], piece):
+            in_lines[-1].append(piece)
+        else:
+            in_lines.append([piece])
+    for before, line, after in zip([[], *in_lines], in_lines, [*in_lines[1:], []], strict=False):
+        is_one = len(line) > 1 and _has_even_gaps(line) and not (_continues(before, line) or _continues(after, line))
+        yield [_piece([word for piece in line for word in piece.words])] if is_one else line
+
+
+def _is_right_after(piece: PdfPiece, following: PdfPiece) -> bool:
+    """Whether a piece is on the line of another, at the side to which that line goes."""
+    first, last, other = piece.words[0], piece.words[-1], following.words[0]
+    if abs(last.bottom - other.bottom) >= 1 or abs(last.size - other.size) >= 1:
+        return False
+    goes_left = last.right < first.left or (len(piece.words) == 1 and other.right < last.left)
+    return other.right <= last.left if goes_left else other.left >= last.right
+
+
+def _gaps(line: Sequence[PdfPiece]) -> list[tuple[float, float, str]]:
+    """The gaps between the words of a line, and the last character of the word before each."""
+    return [
+        (*((word.right, other.left) if other.left >= word.right else (other.right, word.left)), word.text[-1])
+        for word, other in pairwise([word for piece in line for word in piece.words])
+    ]
+
+
+def _has_even_gaps(line: Sequence[PdfPiece]) -> bool:
+    gaps = _gaps(line)[:MOST_JUSTIFIED]
+    least = min(right - left for left, right, _ in gaps)
+    most = {end: JUSTIFIED_SENTENCES if end in SENTENCE_ENDS else JUSTIFIED for _, _, end in gaps}
+    return 1 < len(gaps) < MOST_JUSTIFIED and all(right - left <= least * most[end] for left, right, end in gaps)
+
+
+def _continues(other: Sequence[PdfPiece], line: Sequence[PdfPiece]) -> bool:
+    """Whether all gaps of a line go on in another, as those between columns do."""
+    others = _gaps(other) if len(other) > 1 else []
+    least = NARROWEST * line[0].size
+    return bool(others) and all(
+        any(min(right, end) - max(left, begin) >= least for begin, end, _ in others) for left, right, _ in _gaps(line)
+    )
 
 
 def _piece(words: Sequence[PdfWord]) -> PdfPiece:
@@ -238,13 +309,42 @@ def _ordered(parts: Sequence[PdfPiece], from_right: bool, known: list[PdfGap], d
         return
     if gap.pairs >= CERTAIN_LINES:
         known.append(gap)
-    center = (gap.left + gap.right) / 2
-    left = [piece for piece in band if (piece.left + piece.right) / 2 < center]
-    right = [piece for piece in band if (piece.left + piece.right) / 2 >= center]
+    _stretch(gap, parts, from_right)
+    band = [piece for piece in parts if gap.top <= piece.middle <= gap.bottom]
+    left, right = [piece for piece in band if gap.has_left(piece)], [piece for piece in band if not gap.has_left(piece)]
     above = [piece for piece in parts if piece.middle < gap.top]
     below = [piece for piece in parts if piece.middle > gap.bottom]
-    for part in (above, right, left, below) if from_right else (above, left, right, below):
+    if from_right and not _precedes(left, right, parts):
+        left, right = right, left
+    for part in (above, left, right, below):
         yield from _ordered(part, from_right, known, depth + 1)
+
+
+def _stretch(gap: PdfGap, parts: Sequence[PdfPiece], from_right: bool) -> None:
+    """Make the gap of columns as long as the page's own order has one column after the other, over figures too."""
+    places = {id(piece): place for place, piece in enumerate(parts)}
+    band = [piece for piece in parts if gap.top <= piece.middle <= gap.bottom]
+    first = [places[id(piece)] for piece in band if gap.has_left(piece) != from_right]
+    second = [places[id(piece)] for piece in band if gap.has_left(piece) == from_right]
+    if not first or not second or max(first) > min(second):
+        return
+    for piece in sorted((piece for piece in parts if piece.middle > gap.bottom), key=lambda piece: piece.top):
+        is_first = gap.has_left(piece) != from_right
+        if gap.is_crossed(piece) or (is_first and places[id(piece)] > min(second)):
+            break
+        gap.bottom = max(gap.bottom, piece.bottom)
+    top = gap.top
+    for piece in sorted((piece for piece in parts if piece.middle < top), key=lambda piece: -piece.bottom):
+        is_first = gap.has_left(piece) != from_right
+        if gap.is_crossed(piece) or not (is_first or places[id(piece)] > max(first)):
+            break
+        gap.top = min(gap.top, piece.top)
+
+
+def _precedes(some: Iterable[PdfPiece], others: Iterable[PdfPiece], parts: Iterable[PdfPiece]) -> bool:
+    """Whether the page's own order has some pieces before others."""
+    places = {id(piece): place for place, piece in enumerate(parts)}
+    return max(places[id(piece)] for piece in some) < min(places[id(piece)] for piece in others)
 
 
 def _widest_gap(parts: Sequence[PdfPiece], known: Sequence[PdfGap]) -> PdfGap | None:
@@ -285,7 +385,7 @@ def _goes_on(gap: PdfGap, piece: PdfPiece, size: float) -> bool:
         left = max(left, piece.right)
     elif piece.right > right:
         right = min(right, piece.left)
-    elif piece.left < right and piece.right > left:
+    elif gap.is_crossed(piece):
         return False
     if right - left < NARROWEST * size:
         return False
@@ -296,7 +396,7 @@ def _goes_on(gap: PdfGap, piece: PdfPiece, size: float) -> bool:
 
 def _goes_up(gap: PdfGap, piece: PdfPiece, size: float) -> bool:
     """Whether a gap goes on beside a piece above it, which may make it longer."""
-    if gap.top - piece.bottom > GOES_ON * size or (piece.left < gap.right and piece.right > gap.left):
+    if gap.top - piece.bottom > GOES_ON * size or gap.is_crossed(piece):
         return False
     gap.top = min(gap.top, piece.top)
     return True
@@ -322,12 +422,21 @@ def aligned_table(band: list[PdfPiece], from_right: bool) -> PdfPiece | None:
     extents = _extents(band)
     if len(extents) < 2:
         return None
-    for found in (_spaced_rows(band, extents), rows(band)):
-        whole = [index for index, row in enumerate(found) if len(row) > 1]
-        kept = found[whole[0] : whole[-1] + 1] if whole else []
-        if len(kept) >= COLUMN_LINES and len(whole) >= 0.6 * len(kept) and _are_cells(kept, extents):
+    kept = _without_short_ends(_rows_in_order(band, extents, from_right))
+    if kept and _are_in_order(kept, extents):
+        return _table(kept, extents, from_right)
+    limit = FILLED if len(extents) > 2 else FILLED_OF_TWO
+    for kept in map(_without_short_ends, (_spaced_rows(band, extents), rows(band))):
+        if kept and _are_cells(kept, extents, limit):
             return _table(kept, extents, from_right)
     return None
+
+
+def _without_short_ends(found: list[list[PdfPiece]]) -> list[list[PdfPiece]]:
+    """The rows from the first to the last that has several cells, or none if they are too few for a table."""
+    whole = [index for index, row in enumerate(found) if len(row) > 1]
+    kept = found[whole[0] : whole[-1] + 1] if whole else []
+    return kept if len(kept) >= COLUMN_LINES and len(whole) >= 0.6 * len(kept) else []
 
 
 def _without_wide_ends(band: list[PdfPiece]) -> list[PdfPiece]:
@@ -337,7 +446,8 @@ def _without_wide_ends(band: list[PdfPiece]) -> list[PdfPiece]:
         inner = [piece for row in found[begin : len(found) - end] for piece in row]
         if len(found) - begin - end >= COLUMN_LINES and len(_extents(inner)) > number:
             best, number = inner, len(_extents(inner))
-    return best
+    inside = {*map(id, best)}
+    return [piece for piece in band if id(piece) in inside]
 
 
 def _table(found: list[list[PdfPiece]], extents: list[tuple[float, float]], from_right: bool) -> PdfPiece:
@@ -368,6 +478,47 @@ def _spaced_rows(band: list[PdfPiece], extents: list[tuple[float, float]]) -> li
     return found
 
 
+def _rows_in_order(band: list[PdfPiece], extents: list[tuple[float, float]], from_right: bool) -> list[list[PdfPiece]]:
+    """The rows of a table whose cells the page's own order has one after the other: each cell is one piece."""
+    found: list[list[list[PdfPiece]]] = []
+    before, bottom = len(extents), 0.0
+    for piece in band:
+        column = next(index for index, extent in enumerate(extents) if piece.left < extent[1])
+        column = len(extents) - 1 - column if from_right else column
+        if column < before or piece.top > bottom + piece.size:
+            found.append([[piece]])
+            bottom = piece.bottom
+        elif column == before:
+            found[-1][-1].append(piece)
+        else:
+            if len(found[-1]) == 1 and piece.top > found[-1][0][-1].top - 1:  # the lines above are rows of one cell
+                found[-1:] = [[[line]] for line in found[-1][0]]
+            found[-1].append([piece])
+        before, bottom = column, max(bottom, piece.bottom)
+    return [[*map(_joined, row)] for row in found]
+
+
+def _joined(parts: Sequence[PdfPiece]) -> PdfPiece:
+    joined = replace(parts[0])
+    for piece in parts[1:]:
+        joined.add(piece)
+    return joined
+
+
+def _are_in_order(found: list[list[PdfPiece]], extents: list[tuple[float, float]]) -> bool:
+    """Whether rows in the page's own order are a table's: one below the other, of few lines, not full or ragged."""
+    tops = [min(piece.top for piece in row) for row in found]
+    bottoms = [max(piece.bottom for piece in row) for row in found]
+    if any(top + found[0][0].size / 2 < bottom for top, bottom in zip(tops[1:], bottoms, strict=False)):
+        return False
+    heights = [[piece.bottom - piece.top for piece in row] for row in found]
+    if mean(map(mean, heights)) > MOST_CELL_LINES * min(map(min, heights)):
+        return False
+    ragged = sum(max(row) > RAGGED * min(row) for row in heights)
+    limit = FILLED_IN_ORDER if len(extents) > 2 else FILLED_OF_TWO
+    return _are_cells(found, extents, math.inf if ragged >= len(found) / 5 else limit)
+
+
 def _extents(parts: list[PdfPiece]) -> list[tuple[float, float]]:
     """The columns of a table, from left to right: what its pieces cover together."""
     found: list[tuple[float, float]] = []
@@ -379,8 +530,8 @@ def _extents(parts: list[PdfPiece]) -> list[tuple[float, float]]:
     return found
 
 
-def _are_cells(found: list[list[PdfPiece]], extents: list[tuple[float, float]]) -> bool:
-    """Whether pieces are cells: they leave much of their columns empty, and those of a row are aligned."""
+def _are_cells(found: list[list[PdfPiece]], extents: list[tuple[float, float]], limit: float) -> bool:
+    """Whether pieces are cells: they fill at most a share of their columns, and those of a row are aligned."""
     pitches = [following[0] - extent[0] for extent, following in pairwise(extents)]
     pitches.append(max(extents[-1][1] - extents[-1][0], min(pitches)))
     shares = []
@@ -388,7 +539,6 @@ def _are_cells(found: list[list[PdfPiece]], extents: list[tuple[float, float]]) 
         for piece in row:
             column = next(index for index, extent in enumerate(extents) if piece.left < extent[1])
             shares.append((piece.right - piece.left) / pitches[column])
-    limit = FILLED if len(extents) > 2 else FILLED_OF_TWO
     return median(shares) < limit and sum(map(_are_aligned, found)) >= ALIGNED * len(found)
 
 
@@ -408,8 +558,14 @@ def _unwrapped(found: list[list[PdfPiece]], cells: list[list[list[PdfWord]]]) ->
     joined = [cells[0]]
     for (before, row), words in zip(pairwise(found), cells[1:], strict=True):
         close = row[0].top - max(piece.bottom for piece in before) < CLOSE * row[0].size
-        if close and not words[0] and any(joined[-1]):
+        if close and not words[0] and any(joined[-1]) and not any(map(_are_numbers, joined[-1], words)):
             joined[-1] = [[*cell, *more] for cell, more in zip(joined[-1], words, strict=True)]
         else:
             joined.append(words)
     return joined
+
+
+def _are_numbers(above: list[PdfWord], below: list[PdfWord]) -> bool:
+    """Whether two cells are numbers, of which neither goes on with the other."""
+    texts = ["".join(word.text for word in cell) for cell in (above, below)]
+    return all(any(map(str.isdecimal, text)) and not any(map(str.isalpha, text)) for text in texts)

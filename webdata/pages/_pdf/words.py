@@ -39,8 +39,11 @@ WEIGHT = 600
 LINKED = ("http://", "https://", "mailto:")
 
 _FROM_RIGHT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]{2,}")
-_WORD = re.compile(r"[^\s\0\x02\ufffe]+[\x02\ufffe]?|[\x02\ufffe]")
+_WORD = re.compile(r"[^\s\0-\x1f\ufffe][^\s\0\x02\ufffe]*[\x02\ufffe]?|[\x02\ufffe]")
 _BREAK = re.compile(r"[\r\n\x02\ufffe]")
+_STRETCH = re.compile(r"(?<=[^\W\d_])\u0640+(?=[^\W\d_])")
+"""What lengthens the letters of Arabic in justified lines: https://www.unicode.org/charts/PDF/U0600.pdf"""
+_BETWEEN_LETTERS = re.compile(r"(?<=[\u0620-\u06ff])[^ \t\r\n\u0600-\u06ff_–—]{1,9}(?=[\u0620-\u06ff])")
 
 
 class PdfWord(NamedTuple):
@@ -138,10 +141,13 @@ def _words(page: PdfPage, frame: _Frame) -> list[PdfWord]:
     links = _links(page, frame)
     words: list[PdfWord] = []
     with closing(page.get_textpage()) as textpage:
-        text = _in_reading_order(textpage.raw, _text(textpage.raw))
+        text, places = _in_reading_order(textpage.raw, _text(textpage.raw))
+        text = _with_stretches(textpage.raw, text)
         spans = [found.span() for found in _WORD.finditer(text)]
-        boxes = _boxes(textpage.raw, [index for start, end in spans for index in (start, end - 1)])
+        ends = [index for start, end in spans for index in (start, end - 1)]
+        boxes = _boxes(textpage.raw, [places.get(index, index) for index in ends] if places else ends)
         fonts = _Fonts(textpage.raw, frame)
+        is_stretched = _STRETCH.search(text) is not None
         before, shape, font = 0, (math.inf, math.inf), (0.0, False, True)
         for (start, end), first, last in zip(spans, boxes[::2], boxes[1::2], strict=True):
             left, top, right, bottom = frame.box(first, last)
@@ -150,7 +156,8 @@ def _words(page: PdfPage, frame: _Frame) -> list[PdfWord]:
             if breaks or not is_alike or text[end : end + 1] == "\r":  # the last word tells whether all are bold
                 font, shape = fonts.at(start), (top, bottom)
             link = _link_at(links, (left + right) / 2, (top + bottom) / 2) if links else None
-            shown = text[start:end].translate(_HYPHENS)
+            shown = text[start:end].translate(_SHOWN)
+            shown = _STRETCH.sub("", shown) if is_stretched else shown
             word = PdfWord(shown, left, top, right, bottom, *font[:2], link, breaks, font[2])
             if breaks and words and _touches(words[-1], word):
                 words[-1] = words[-1]._replace(text=words[-1].text + shown, right=right)
@@ -162,11 +169,14 @@ def _words(page: PdfPage, frame: _Frame) -> list[PdfWord]:
 
 def _touches(word: PdfWord, following: PdfWord) -> bool:
     """Whether two words are parts of one: PDFium breaks lines after each letter of what it takes for vertical text."""
-    gap = following.left - word.right
-    return abs(word.bottom - following.bottom) < 1 and abs(gap) < TOUCHING * word.size and word.upright
+    overlap = min(word.bottom, following.bottom) - max(word.top, following.top)
+    is_level = abs(word.bottom - following.bottom) < 1 or (
+        word.size == following.size and overlap > 0.5 * min(word.bottom - word.top, following.bottom - following.top)
+    )  # the box of a ligature may be another font's
+    return is_level and abs(following.left - word.right) < TOUCHING * word.size and word.upright
 
 
-_HYPHENS = dict.fromkeys(map(ord, HYPHENS), "\xad")
+_SHOWN = dict.fromkeys(range(0x20)) | dict.fromkeys(map(ord, HYPHENS), "\xad")
 
 
 def _text(textpage: pdfium.FPDF_TEXTPAGE) -> str:
@@ -181,16 +191,40 @@ def _text(textpage: pdfium.FPDF_TEXTPAGE) -> str:
     return "".join(chr(code) if code < 0xD800 or 0xE000 <= code <= 0x10FFFF else "\ufffd" for code in codes)
 
 
-def _in_reading_order(textpage: pdfium.FPDF_TEXTPAGE, text: str) -> str:
-    """The text with its words from right to left in the order in which they are read; some files have them reversed."""
+def _in_reading_order(textpage: pdfium.FPDF_TEXTPAGE, text: str) -> tuple[str, dict[int, int]]:
+    """The text with its words from right to left in the order in which they are read; some files have them reversed.
+
+    Beside it, for the first and the last character of what was reversed, the index that PDFium has for it.
+    """
     runs = [found.span() for found in _FROM_RIGHT.finditer(text)]
     boxes = _boxes(textpage, [index for start, end in runs for index in (start, end - 1)])
-    parts, done = [], 0
+    parts, done, places = [], 0, dict[int, int]()
     for (start, end), first, last in zip(runs, boxes[::2], boxes[1::2], strict=True):
         if first[0] < last[0]:
             parts += [text[done:start], text[start:end][::-1]]
+            places |= {start: end - 1, end - 1: start}
             done = end
-    return "".join([*parts, text[done:]])
+    return "".join([*parts, text[done:]]), places
+
+
+def _with_stretches(textpage: pdfium.FPDF_TEXTPAGE, text: str) -> str:
+    """The text with the character of a stretch where a font has another for it, as those of LibreOffice do."""
+    indices = [index for found in _BETWEEN_LETTERS.finditer(text) for index in range(*found.span())]
+    stretches = [index for index in indices if _fills_its_width(textpage, index)]
+    if not stretches:
+        return text
+    chars = [*text]
+    for index in stretches:
+        chars[index] = "\u0640"
+    return "".join(chars)
+
+
+def _fills_its_width(textpage: pdfium.FPDF_TEXTPAGE, index: int) -> bool:
+    """Whether a character has no space at its sides, as what joins letters has none."""
+    left, right, bottom, top = (ctypes.c_double(0) for _ in range(4))
+    pdfium.FPDFText_GetCharBox(textpage, index, left, right, bottom, top)
+    ((begin, _, end, _),) = _boxes(textpage, [index])
+    return begin < end and left.value - begin < TOUCHING and end - right.value < TOUCHING
 
 
 def _boxes(textpage: pdfium.FPDF_TEXTPAGE, indices: Sequence[int]) -> list[Corners]:
