@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
-from webdata.pages._pdf.layout import BULLETS, MARKER, SENTENCE_ENDS, PdfColumn, PdfPiece
+from webdata.pages._pdf.pieces import BULLETS, MARKER, SENTENCE_ENDS, PdfColumn, PdfPiece
 from webdata.pages._pdf.words import PdfWord
 
 LARGER = 1.1

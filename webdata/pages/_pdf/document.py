@@ -12,7 +12,8 @@ from pypdfium2.raw import FPDF_ERR_PASSWORD, FPDF_ERR_SECURITY
 from webdata.domain.errors import UnsupportedContentError
 from webdata.pages._documents import DocumentText
 from webdata.pages._pdf.blocks import blocks, set_headings, style
-from webdata.pages._pdf.layout import PdfGap, PdfPiece, add_marks, columns, is_from_right, pieces
+from webdata.pages._pdf.layout import PdfGap, columns
+from webdata.pages._pdf.pieces import PdfPiece, add_marks, is_from_right, pieces
 from webdata.pages._pdf.tables import ruled_tables
 from webdata.pages._pdf.text import joined_blocks, words_of
 from webdata.pages._pdf.words import PdfSheet, sheet

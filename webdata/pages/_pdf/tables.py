@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from webdata.pages._pdf.layout import PdfPiece
+from webdata.pages._pdf.pieces import PdfPiece
 from webdata.pages._pdf.words import PdfRule, PdfSheet, PdfWord
 
 NEAR = 3.0
