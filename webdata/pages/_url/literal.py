@@ -33,8 +33,6 @@ DEFINITION = re.compile(r"(?<!\S)\[(?=(?!\^)[^\[\]]{1,999}+\]:)")
 """The beginning of what would be a definition of a link, which is not displayed."""
 MARKUP = re.compile(r"[]*_`~<&[]")
 """The characters of all of these; most texts have none."""
-SEAM = "\0"
-"""Stands between the texts of a block, where an element begins or ends."""
 UNDERLINE = re.compile(r"\s*(?:=+|[|:][|:\s-]*)\s*")
 """A line under another that would make it a heading, or the first row of a table."""
 FORMULA = re.compile(r"\$.*\$", re.DOTALL)
@@ -84,14 +82,16 @@ def _paired(
         around = element.getparent()
         if element.tag in DELIMITED:
             texts[block].append(DELIMITED[str(element.tag)])
-        if element.text and element not in code and MARKUP.search(element.text):
+        if element.text and element not in code:
             texts[block].append(element.text)
-        if element.tail and around in blocks and around not in code and MARKUP.search(element.tail):
+        if element.tail and around in blocks and around not in code:
             texts[blocks[around]].append(element.tail)
-    return {block: _pairs(SEAM.join(pieces)) for block, pieces in texts.items()}
+    return {block: _pairs("".join(pieces)) for block, pieces in texts.items()}
 
 
 def _pairs(text: str) -> list[re.Pattern[str]]:
+    if MARKUP.search(text) is None:
+        return []
     return [pattern for pattern in PAIRED if len(pattern.findall(text)) > 1]
 
 
