@@ -55,8 +55,10 @@ def mark_roles(root: HtmlElement) -> None:
 
 def _make_table(table: HtmlElement) -> None:
     """Write a table by roles as a `table`, where its cells have all of its text."""
+    if any(inner.get("role") in TABLES for inner in table.iterdescendants()):
+        return
     rows = [row for row in table.iterdescendants() if row.get("role") == "row"]
-    cells = [[cell for cell in row.iterdescendants() if cell.get("role") in CELLS] for row in rows]
+    cells = [[cell for cell in row if cell.get("role") in CELLS] for row in rows]
     text = "".join(table.text_content().split())
     within = "".join("".join(cell.text_content().split()) for row in cells for cell in row)
     if len(rows) < 2 or text != within or any(len(row) < 2 for row in cells):
@@ -73,7 +75,11 @@ def _make_table(table: HtmlElement) -> None:
 
 def _name_icon(cell: HtmlElement) -> None:
     """Write the name of the icon that is all of a cell, as `Yes` of a tick, into it."""
-    if not len(cell) or next(cell.iterdescendants(*CONTROLS), None) is not None or any(text.strip() for text in _texts(cell)):
+    if (
+        not len(cell)
+        or next(cell.iterdescendants(*CONTROLS), None) is not None
+        or any(text.strip() for text in _texts(cell))
+    ):
         return
     titles = (title.text for title in cell.iter("title"))
     names = (inner.get("aria-label") or inner.get("title") for inner in cell.iterdescendants())
@@ -228,7 +234,11 @@ def _write_lines(cell: HtmlElement) -> None:
             code.append(one)
     for item in cell.iter("li"):
         around = item.getparent()
-        mark = f"{_number(around.get('start'), 1) + around.index(item)}." if around is not None and around.tag == "ol" else "-"
+        mark = (
+            f"{_number(around.get('start'), 1) + around.index(item)}."
+            if around is not None and around.tag == "ol"
+            else "-"
+        )
         item.text = f"{mark} {(item.text or '').lstrip()}"
     for block in [*cell.iterdescendants("br", *BLOCKS)]:
         if block.tag != "br":

@@ -76,7 +76,7 @@ BLANK = "\ufdd1"
 def listed(root: HtmlElement) -> None:
     """Write, in place, each listing of a page as one `pre` with its lines as text."""
     for element in [*root.iter("div", *SOURCES)]:
-        if element.tag in SOURCES or not EDITORS.isdisjoint(element.get("class", "").split()) or _is_lines(element):
+        if _is_listing(element):
             element.tag = "pre"
     for table in [*root.iter("table")]:
         if table.getparent() is not None and _is_numbered(table):
@@ -90,9 +90,19 @@ def listed(root: HtmlElement) -> None:
             drop([other for other in around if other.tag != "table" and (_is_numbers(other) or _counts_lines(other))])
     for pre in outer:
         _write(pre)
-    for link in {link for pre in outer for link in pre.iterancestors("a")}:  # no link has blocks in Markdown
+    _unlink(outer)
+
+
+def _unlink(listings: list[HtmlElement]) -> None:
+    """Make the links around listings blocks: no link has blocks in Markdown."""
+    for link in {link for listing in listings for link in listing.iterancestors("a")}:
         link.tag = "div"
         link.attrib.clear()
+
+
+def _is_listing(element: HtmlElement) -> bool:
+    """Whether an element is a listing that is no `pre`."""
+    return element.tag in SOURCES or not EDITORS.isdisjoint(element.get("class", "").split()) or _is_lines(element)
 
 
 def _is_lines(element: HtmlElement) -> bool:
@@ -117,7 +127,9 @@ def _is_numbered(table: HtmlElement) -> bool:
     if table.find(".//tr") is None or table.find(".//table") is not None:
         return False
     rows = [cells for row in table.iter("tr") if not _is_title(cells := _cells(row))]
-    return bool(rows) and all(len(row) > 1 and all(map(_has_only_numbers, row[:-1])) and _is_code_cell(row[-1]) for row in rows)
+    return bool(rows) and all(
+        len(row) > 1 and all(map(_has_only_numbers, row[:-1])) and _is_code_cell(row[-1]) for row in rows
+    )
 
 
 def _is_title(cells: list[HtmlElement]) -> bool:

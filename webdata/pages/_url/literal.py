@@ -84,7 +84,7 @@ def _paired(
             texts[block].append(DELIMITED[str(element.tag)])
         if element.text and element not in code:
             texts[block].append(element.text)
-        if element.tail and around in blocks and around not in code:
+        if element.tail and around is not None and around in blocks and around not in code:
             texts[blocks[around]].append(element.tail)
     return {block: _pairs("".join(pieces)) for block, pieces in texts.items()}
 

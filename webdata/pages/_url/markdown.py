@@ -101,7 +101,7 @@ def converted(
             part.append(paragraph)
     written = _written(part)
     if not written.strip():
-        return Converted(f"# {inert(title)}\n" if title else plain_text(text), plain)
+        return Converted(f"{inert(title)}\n" if title else plain_text(text), plain)
     return Converted(_titled(written, title, part), plain, found.kind, found.removed, found.left_out, bool(added))
 
 
