@@ -220,8 +220,9 @@ def _write_lines(cell: HtmlElement) -> None:
     for code in broken:
         for end in code.iter("br"):
             end.tag, end.text = "span", "\n"
-        code.text = code.text_content()
+        text = code.text_content()
         drop([*code])
+        code.text = text
     for code in [*broken, *(code for pre in cell.iter("pre") for code in pre)]:
         lines = (code.text or "").replace(BLANK, "").split("\n")
         code.tag, code.text = "span", None
