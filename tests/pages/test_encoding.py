@@ -92,6 +92,11 @@ def test_names_of_several_languages_do_not_change_the_charset(text, charset):
     assert decoded(text.encode(charset), None)[0] == text
 
 
+def test_shifts_into_japanese_tell_its_charset():
+    """Text in ISO-2022-JP has only bytes of ASCII, but sequences that nothing else has."""
+    assert decoded("潮位の記録".encode("iso-2022-jp"), "text/html") == ("潮位の記録", "iso-2022-jp")
+
+
 @pytest.mark.parametrize("content_type", [None, "text/html; charset=utf-8"])
 @pytest.mark.parametrize(
     "body", [b"Caf\xc3\xa9 and caf\xe9", b"<meta content='Caf\xc3'>Caf\xc3\xa9", b"Caf\xc3\xa9 \xe2\x80"]

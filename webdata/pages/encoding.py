@@ -17,6 +17,8 @@ SNIFFED = 30_000
 """Bytes of the detector's sample."""
 LINE = 1_000
 """Bytes of a line in the sample before its first byte that is not ASCII."""
+SHIFTS = re.compile(rb"\x1b\$[@B]")
+"""The bytes before Japanese text in ISO-2022-JP, which is in ASCII otherwise."""
 BEYOND = re.compile(b"[\x80-\xff]")
 PIECE = 256 * 1024
 """Bytes that are decoded at a time."""
@@ -87,6 +89,8 @@ def decoded(body: bytes, content_type: str | None) -> tuple[str, str]:
     if (wide := _wide(body[:1000])) is not None:
         return _text(body, wide)
     declared = _codec(http_content_type_encoding(content_type)) or _codec(html_body_declared_encoding(body[:4096]))
+    if declared is None and body.isascii() and SHIFTS.search(body[:SAMPLE]):
+        return _text(body, "iso2022_jp")
     if declared is not None and _holds(body, declared):
         return _text(body, declared)
     if _holds(body, "utf-8") and not body.isascii():

@@ -140,6 +140,31 @@ def test_chrome_around_the_content_is_removed(read, html):
             "<p>Price: <span class=visually-hidden>9.99 euros</span><span aria-hidden=true>9.99 €</span></p>",
             "Price: 9.99 €",
         ),
+        ("<h3><button aria-controls=a>When?</button></h3><div id=a hidden>9 to 5.</div>", "### When?\n\n9 to 5."),
+        (f"<p>{NOTE}<span style='display:none'> So it went, day by day. {NOTE}</span></p>", "day by day"),
+        (
+            (
+                "<input type=radio id=a><label for=a>npm</label><input type=radio id=b><label for=b>yarn</label>"
+                "<div class=tab>install</div><div class=tab>add</div>"
+            ),
+            "**npm**\n\ninstall\n\n**yarn**\n\nadd",
+        ),
+        (
+            (
+                "<div><label for=a>npm</label><label for=b>yarn</label></div><div><div>install</div><div>add</div>"
+                "</div><input type=radio id=a><input type=radio id=b>"
+            ),
+            "**npm**\n\ninstall\n\n**yarn**\n\nadd",
+        ),
+        (
+            "<input type=checkbox id=a><label for=a>How deep?</label><div>Ten metres.</div>",
+            "**How deep?**\n\nTen metres.",
+        ),
+        (
+            "<div><template id=B:0></template></div><i>After.</i><div hidden id=S:0><h3>Depth</h3></div>",
+            "### Depth\n\n*After.*",
+        ),
+        ("<p>Nine<span style='position:absolute;left:-9999px'>in all</span> metres.</p>", "Nine metres."),
         (
             (
                 "<div><div role=tablist><button role=tab>npm</button><button role=tab>yarn</button></div>"
@@ -150,8 +175,20 @@ def test_chrome_around_the_content_is_removed(read, html):
     ],
 )
 def test_what_one_click_opens_is_content(within, html, expected):
-    """Panels, answers, tabs under their labels, shadow roots, pictures of `noscript` and buttons in sentences stay."""
+    """Panels, answers, rests of paragraphs, tabs, parts that come later, shadow roots and buttons in sentences stay."""
     assert expected in within(html)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<button aria-controls=a>Open main menu</button><div id=a hidden><a href=/x>Unlike</a></div>",
+        "<form><input type=radio id=a><label for=a>Unlike</label><div>Three metres.</div></form>",
+    ],
+)
+def test_menus_and_fields_are_not_opened(within, html):
+    """A hidden part that is links is a menu, and the boxes of a form open nothing."""
+    assert "Unlike" not in within(html)
 
 
 @pytest.mark.parametrize(

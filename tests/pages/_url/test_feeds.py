@@ -35,6 +35,21 @@ def test_an_atom_feed_is_a_list_of_entries():
     assert answer["config"]["content_type"] == "application/atom+xml"
 
 
+@pytest.mark.parametrize(("mark", "title"), [("", "[A](https://e.example/1)"), (" isPermaLink='false'", "A")])
+def test_an_id_that_is_an_address_is_that_of_its_entry(mark, title):
+    """An entry without a link has its permanent one as its id, unless it says that it is none."""
+    text = f"<rss><channel><item><title>A</title><guid{mark}>https://e.example/1</guid></item></channel></rss>"
+    assert read(text, "text/xml")["data"] == f"# Feed\n\n- {title}\n"
+
+
+@pytest.mark.parametrize(("text", "data"), [
+    ('{"a": "<p>b</p>"}', '```json\n{"a": "<p>b</p>"}\n```\n'), ("[a] <p>b</p>", "[a]\n\nb\n")
+])  # fmt: skip
+def test_json_as_html_is_json(text, data):
+    """A body that is declared as HTML, but is JSON, is read as such; one that only begins like it is not."""
+    assert read(text, "text/html")["data"] == data
+
+
 def test_a_feed_of_a_broken_namespace_is_read():
     """Its elements have names that no element has."""
     assert read('<feed xmlns="{a}"><entry><title>A</title></entry></feed>', "text/xml")["data"] == "# Feed\n\n- A\n"

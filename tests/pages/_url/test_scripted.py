@@ -102,6 +102,11 @@ def test_what_describes_the_site_is_no_text_of_the_page(read, item):
     assert read(f"{SHELL}{as_json_ld(**item)}") == "Bees\n"
 
 
+def as_flight(rows):
+    parts = (json.dumps([1, part]).replace("<", "\\u003c") for part in (rows[:90], rows[90:]))
+    return SHELL + "".join(f"<script>self.__next_f.push({part})</script>" for part in parts)
+
+
 POST = f"<p>{BODY}</p><p>{BODY}And more of it.</p>"
 ENTRIES = [{"title": f"The tree number {n}", "url": f"/tree/{n}", "summary": "Old."} for n in range(3)]
 LINES = "".join(f"- [The tree number {n}](https://site.example.org/tree/{n}) – Old.\n" for n in range(3))
@@ -121,10 +126,28 @@ FLAT = [{"post": 1, "trees": 2}, POST, [3, 6, 9], *(
         f"{SHELL}<script>window.__NUXT__ = {json.dumps(STATE)};</script>",
         f"{SHELL}<script>window['__APOLLO_STATE__']={json.dumps(STATE)}</script>",
         f"{SHELL}<script>window.__INITIAL_STATE__=JSON.parse({json.dumps(json.dumps(STATE))});</script>",
+        f"{SHELL}<script>window.__STATE__=JSON.parse('{json.dumps(STATE)}');</script>",
+        f"{SHELL}<script>window.__remixContext.streamController.enqueue({json.dumps(json.dumps(STATE))});</script>",
+        as_data(STATE).replace("application/json", "fastboot/shoebox"),
+        as_flight(f"1:T{len(POST):x},{POST}2:{json.dumps(['$', ENTRIES])}\n"),
+        as_flight(f'0:I[3]\n1:["$","$L2",null,{json.dumps(STATE)}]\n'),
         f"{SHELL}<div id=app data-page='{json.dumps(STATE)}'></div>",
         f"{SHELL}<div id=data-preloaded data-preloaded='{json.dumps({'topic': json.dumps(STATE)})}'></div>",
     ],
-    ids=["Next", "Nuxt 3", "Nuxt 2", "Apollo", "parsed", "Inertia", "Discourse"],
+    ids=[
+        "Next",
+        "Nuxt 3",
+        "Nuxt 2",
+        "Apollo",
+        "parsed",
+        "quoted",
+        "streamed",
+        "Ember",
+        "React",
+        "React's data",
+        "Inertia",
+        "Discourse",
+    ],
 )
 def test_prose_and_lists_of_a_pages_data_are_on_a_page_without_text(read, html):
     """What is plainly prose, or a list of titles with addresses, is text; style sheets and addresses are not."""

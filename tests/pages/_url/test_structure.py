@@ -238,6 +238,82 @@ PAGES = {
         "<p>Look!<a href=/x>there</a></p><p>[name]: http://x.example/</p>",
         ["//a[. = 'there']", "//p[. = '[name]: http://x.example/']", "not(//img)"],
     ),
+    "a name of a file over a table of code": (
+        "<table class=highlighttable><tr><th colspan=2 class=filename>a.py</th></tr><tr><td class=linenos><pre>1\n2</pre></td>"
+        "<td class=code><pre>def f():\n    return 1\n</pre></td></tr></table>",
+        [LISTING, NO_NUMBERS, "//p[. = 'a.py']"],
+    ),
+    "numbers that are not selected": (
+        "<pre><code class=language-py><span style='display:flex'><span style='user-select:none'>1</span><span>def f():\n</span>"
+        "</span><span style='display:flex'><span style='user-select:none'>2</span><span>    return 1\n</span></span></code></pre>",
+        [LISTING, "//code[@class = 'language-py']"],
+    ),
+    "as many numbers as lines": (
+        "<pre class=lines><a href=#L1>1</a>\n<a href=#L2>2</a></pre><pre>def f():\n    return 1</pre>",
+        [LISTING, NO_NUMBERS, ONE_LISTING],
+    ),
+    "lines of an editor": (
+        "<div class=CodeMirror-code><div><div class=CodeMirror-linenumber>1</div><pre class=CodeMirror-line>def f():</pre></div>"
+        "<div><div class=CodeMirror-linenumber>2</div><pre class=CodeMirror-line>    return 1</pre></div></div>",
+        [LISTING, NO_NUMBERS, ONE_LISTING],
+    ),
+    "lines with numbers without a pre": (
+        "<div class=fragment><div class=line><span class=lineno>1</span>def f():</div>"
+        "<div class=line><span class=lineno>2</span>    return 1</div></div>",
+        [LISTING, NO_NUMBERS],
+    ),
+    "obsolete listings": (
+        "<xmp><b>x</b>\n y</xmp><listing>a\n b</listing>",
+        ["//pre[1]/code[. = '<b>x</b>\n y\n']", "//pre[2]/code[. = 'a\n b\n']"],
+    ),
+    "a listing in a link, with a picture": (
+        "<a href=/x><pre>a <img src=i.png alt=pic>\n b</pre></a>",
+        ["//pre/code[. = 'a pic\n b\n']", "not(//a)"],
+    ),
+    "code in cells": (
+        "<table><tr><th>A<th>B<tr><td><pre>if x:\n    y()</pre><td><code>a<br>b</code></table>",
+        ["//td[1]/code[. = '    y()']", "//td[2]/code[. = 'a']", "//td[2]/code[. = 'b']"],
+    ),
+    "numbers in cells": (
+        "<table><tr><th>A<th>B<tr><td><ol start=3><li>a<li>b</ol><td>c</table>",
+        ["//td[1][contains(., '3. a')][contains(., '4. b')]"],
+    ),
+    "a table by roles": (
+        "<div role=table><div role=rowgroup><div role=row><span role=columnheader>A</span><span role=columnheader>B</span></div>"
+        "</div><div role=row><div role=rowheader>1</div><div role=cell>2</div></div></div>",
+        ["//th[1][. = 'A']", "//td[1][. = '1']/following-sibling::td[. = '2']"],
+    ),
+    "roles without all of the text": (
+        "<div role=grid><div role=row>Week <div role=cell>1</div><div role=cell>2</div></div><div role=row><div role=cell>3</div>"
+        "<div role=cell>4</div></div></div>",
+        ["not(//table)", "//p[contains(., 'Week')]"],
+    ),
+    "icons in cells": (
+        "<table><tr><th>A<th>B<tr><td><svg><title>Yes</title></svg><td><i aria-label=No></i><tr><td>x<td><a title=z href=/x></a></table>",
+        ["//td[. = 'Yes']/following-sibling::td[. = 'No']", "not(//td[. = 'z'])"],
+    ),
+    "an empty item has a number": ("<ol><li>a<li><li>c</ol>", ["//ol[@start = '3']/li[. = 'c']"]),
+    "a box after a custom button": (
+        "<ul><li><task-button></task-button><input type=checkbox checked> done<li>On <input type=checkbox></ul>",
+        ["//li[normalize-space() = '[x] done']", "//li[normalize-space() = 'On']"],
+    ),
+    "a paragraph in a heading": ("<h2 id=x><p>One</p></h2><p>two</p>", ["//h2[. = 'One']", "//p[. = 'two']"]),
+    "a link of a heading without a mark": ("<h2 id=x>One<a href=#x>\u200b</a></h2>", ["//h2[. = 'One']"]),
+    "marks in pairs across elements": (
+        "<p><span>*a</span> <b>b</b> c* <i>2*3</i> `d <code>e</code></p>",
+        ["//p[. = '*a b c* 2*3 `d e']", "//em[. = '2*3']", "//code[. = 'e']", "count(//em | //strong) = 2"],
+    ),
+    "words with lines beneath": ("<p>is_<wbr>a_<wbr>b and *one</p>", ["//p[. = 'is_a_b and *one']"]),
+    "a line like the first row of a table": ("<p>| x | y |<br>|---|---|<br>| 1 | 2 |</p>", ["not(//table)"]),
+    "marks in bold cells": (
+        "<table><tr><th>A<th>B<tr><td><b>2*</b> <b>3*</b><td>c</table>",
+        ["//td/strong[. = '2*']", "//td/strong[. = '3*']"],
+    ),
+    "ruby without end tags": ("<p><ruby>漢<rp>(<rt>kan<rp>)</ruby>y</p>", ["//p[. = '漢(kan)y']"]),
+    "addresses in other attributes": (
+        "<img src=blank.gif data-lazyload=real.jpg alt=x> <image src=old.png alt=y>",
+        [PICTURE.format("real.jpg"), PICTURE.format("old.png"), "not(//img[contains(@src, 'blank')])"],
+    ),
     "custom elements": (
         "<x-card><x-title>First title</x-title><x-text>Then the text.</x-text></x-card><p>A <x-b>word</x-b> here.</p>",
         ["//p[. = 'First title']", "//p[. = 'Then the text.']", "//p[. = 'A word here.']"],

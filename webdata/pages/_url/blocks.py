@@ -1,6 +1,7 @@
 """Lists, tables, check boxes and custom elements of a page, normalised for Markdown."""
 
 import re
+from collections.abc import Iterator
 
 from lxml import etree
 from lxml.html import HtmlElement
@@ -24,10 +25,21 @@ PHRASES = frozenset(["a", "b", "em", "h1", "h2", "h3", "h4", "h5", "h6", "i", "p
 SPACES = re.compile(r"\s+")
 LINE_END = "\ufdd2"
 """The placeholder of the end of a line in a cell until the page is converted."""
+INDENT = "\ufdd3"
+"""The placeholder of a space at the beginning of a line of code in a cell."""
+CONTROLS = ("a", "button", "img", "input", "select")
+TABLES = frozenset(["table", "grid", "treegrid"])
+CELLS = {"cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th"}
+"""Roles of the cells of a table: https://www.w3.org/TR/wai-aria-1.2/#table"""
 
 
 def mark_roles(root: HtmlElement) -> None:
-    """Write, in place, the headings and check boxes of a page that are such by their role as elements and text."""
+    """Write, in place, what is a heading, a table or a check box of a page by its role as elements and text."""
+    for table in [*root.iter("div", "section", "ul")]:
+        if table.get("role") in TABLES:
+            _make_table(table)
+    for cell in root.iter("td"):
+        _name_icon(cell)
     for heading in root.iter("div", "p", "span"):
         if heading.get("role") == "heading" and next(heading.iterdescendants(*BLOCKS), None) is None:
             level = _number(heading.get("aria-level"), 2)
@@ -41,13 +53,57 @@ def mark_roles(root: HtmlElement) -> None:
             box.tag, box.text, box.tail = "span", "[x] " if is_checked else "[ ] ", tail
 
 
+def _make_table(table: HtmlElement) -> None:
+    """Write a table by roles as a `table`, where its cells have all of its text."""
+    if any(inner.get("role") in TABLES for inner in table.iterdescendants()):
+        return
+    rows = [row for row in table.iterdescendants() if row.get("role") == "row"]
+    cells = [[cell for cell in row if cell.get("role") in CELLS] for row in rows]
+    text = "".join(table.text_content().split())
+    within = "".join("".join(cell.text_content().split()) for row in cells for cell in row)
+    if len(rows) < 2 or text != within or any(len(row) < 2 for row in cells):
+        return
+    for row, inner in zip(rows, cells, strict=True):
+        for cell in inner:
+            cell.tag, cell.tail = CELLS[cell.get("role", "")], None
+        row[:] = inner
+        row.tag, row.text, row.tail = "tr", None, None
+    table[:] = rows
+    table.tag, table.text = "table", None
+    del table.attrib["role"]
+
+
+def _name_icon(cell: HtmlElement) -> None:
+    """Write the name of the icon that is all of a cell, as `Yes` of a tick, into it."""
+    if (
+        not len(cell)
+        or next(cell.iterdescendants(*CONTROLS), None) is not None
+        or any(text.strip() for text in _texts(cell))
+    ):
+        return
+    titles = (title.text for title in cell.iter("title"))
+    names = (inner.get("aria-label") or inner.get("title") for inner in cell.iterdescendants())
+    if name := next(filter(None, (*titles, *names)), None):
+        cell.text = " ".join(name.split())
+
+
+def _texts(cell: HtmlElement) -> Iterator[str]:
+    return (text for inner in cell.iter("*") if inner.tag != "title" for text in (inner.text, inner.tail) if text)
+
+
+def _is_void(element: HtmlElement) -> bool:
+    """Whether an element shows nothing, as a custom one that a script would make a button."""
+    is_field = element.tag == "input" or element.get("role") is not None
+    return not (is_field or len(element) or (element.text or "").strip() or (element.tail or "").strip())
+
+
 def _box(item: HtmlElement) -> HtmlElement | None:
     """The check box at the beginning of an item of a list."""
     inner = item
     for _ in range(4):
         if (inner.text or "").strip() or not len(inner):
             return None
-        inner = inner[0]
+        inner = next((child for child in inner if not _is_void(child)), inner[0])
         is_box = (
             inner.get("type", "").lower() == "checkbox" if inner.tag == "input" else inner.get("role") == "checkbox"
         )
@@ -73,7 +129,11 @@ def normalise(root: HtmlElement) -> None:
         _items(outer)
         if outer.tag == "ol":
             _numbers(outer)
-    drop([li for li in root.iter("li") if not li.text_content().strip() and li.find(".//img") is None])
+    drop([item for item in root.iter("li") if _is_empty(item)])
+
+
+def _is_empty(item: HtmlElement) -> bool:
+    return not item.text_content().strip() and item.find(".//img") is None
 
 
 def _is_in_a_line(element: HtmlElement) -> bool:
@@ -156,17 +216,30 @@ def _fill(table: HtmlElement) -> None:
 
 
 def _write_lines(cell: HtmlElement) -> None:
-    for code in [code for pre in cell.iter("pre") for code in pre]:
+    broken = [code for code in cell.iter("code") if code.find("br") is not None]
+    for code in broken:
+        for end in code.iter("br"):
+            end.tag, end.text = "span", "\n"
+        text = code.text_content()
+        drop([*code])
+        code.text = text
+    for code in [*broken, *(code for pre in cell.iter("pre") for code in pre)]:
         lines = (code.text or "").replace(BLANK, "").split("\n")
         code.tag, code.text = "span", None
         code.attrib.clear()
         for line in filter(None, lines):
             one = cell.makeelement("code")
-            one.text, one.tail = line.strip(), LINE_END
+            code_text = line.strip()
+            indent = len(line.rstrip()) - len(code_text)
+            one.text, one.tail = INDENT * indent + code_text, LINE_END
             code.append(one)
     for item in cell.iter("li"):
         around = item.getparent()
-        mark = f"{around.index(item) + 1}." if around is not None and around.tag == "ol" else "-"
+        mark = (
+            f"{_number(around.get('start'), 1) + around.index(item)}."
+            if around is not None and around.tag == "ol"
+            else "-"
+        )
         item.text = f"{mark} {(item.text or '').lstrip()}"
     for block in [*cell.iterdescendants("br", *BLOCKS)]:
         if block.tag != "br":
@@ -200,6 +273,9 @@ def _numbers(outer: HtmlElement) -> None:
     expected, here = number, outer
     for item in items:
         number = _number(item.get("value"), number)
+        if _is_empty(item):
+            number += step
+            continue
         if number != expected:
             following = outer.makeelement("ol", {"start": str(number)})
             following.tail, here.tail = here.tail, None

@@ -48,9 +48,15 @@ LANDMARK_ROLES = frozenset(["navigation", "search", "banner", "contentinfo"])
 FIELDS = frozenset(["text", "email", "tel", "password", "url", "search", "textarea"])
 DIALOGS = frozenset(["dialog", "alertdialog"])
 INNER = frozenset(["article", "main"])
+SENTENCES = frozenset(["dd", "li", "p", "td"])
 WHOLES = frozenset(["blockquote", "code", "dl", "figure", "li", "ol", "p", "pre", "table", "ul"])
 """Elements of which no part is removed alone."""
 HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+OFF_SCREEN = re.compile(
+    r"(?:left|top)\s*:\s*-\d{4,}|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01]|clip-path\s*:\s*inset\(\s*(?:50|100)%",
+    re.IGNORECASE,
+)
+"""The styles of text that only screen readers read."""
 PAID = re.compile(r'"cssSelector"\s*:\s*("[^"]{1,300}"|\[[^\]]{1,1000}\])')
 """The selectors of a page's `hasPart`, in its structured data."""
 PAID_CLASS = re.compile(r"\.([\w-]+)(?=[\s,\"])")
@@ -185,7 +191,9 @@ def _is_control(element: HtmlElement, weights: Weights) -> bool:
 
 def _is_twin(element: HtmlElement) -> bool:
     """Whether an element is text for screen readers, but neither a heading nor around one."""
-    if element.tag in HEADINGS or FOR_READERS.isdisjoint(tokens(element)):
+    if element.tag in HEADINGS:
+        return False
+    if FOR_READERS.isdisjoint(tokens(element)) and not OFF_SCREEN.search(element.get("style", "")[:NAMED]):
         return False
     return next(element.iterdescendants(*HEADINGS), None) is None
 
@@ -212,7 +220,15 @@ def _is_opened(element: HtmlElement, weights: Weights) -> bool:
         return False
     if element.get("role") in ("tabpanel", "region"):
         return True
-    return weights.prose[element] > 0
+    return weights.prose[element] > 0 or _continues(element, weights)
+
+
+def _continues(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element is the rest of a paragraph, which a click shows."""
+    around = element.getparent()
+    if around is None or around.tag not in SENTENCES or element.tag in BLOCKS or weights.links[element]:
+        return False
+    return weights.text[element] >= PROSE and weights.text[around] >= weights.text[element] + PROSE
 
 
 def _dialogs(parts: list[HtmlElement], weights: Weights) -> Iterator[HtmlElement]:

@@ -75,9 +75,19 @@ def _linked(element: etree._Element) -> str:
     """The title of a feed or an entry, as a link where it has one."""
     links = [*_children(element, "link")]
     pages = [link for link in links if link.get("rel", "alternate") == "alternate"]
-    address = next((found for link in pages if (found := (link.get("href") or link.text or "").strip())), "")
+    links = [*pages, *(guid for guid in _children(element, "guid") if _is_address(guid))]
+    address = next((found for link in links if (found := (link.get("href") or link.text or "").strip())), "")
     title = " ".join(_html(element, "title").split()) or escape(address)
     return f'<a href="{escape(address)}">{title}</a>' if address and title else title
+
+
+def _is_address(guid: etree._Element) -> bool:
+    """Whether an id is the address of its entry.
+
+    https://www.rssboard.org/rss-specification#ltguidgtSubelementOfLtitemgt
+    """
+    is_url = (guid.text or "").strip().startswith(("http:", "https:"))
+    return is_url and guid.get("isPermaLink") != "false"
 
 
 def _html(element: etree._Element, name: str) -> str:

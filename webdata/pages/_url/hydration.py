@@ -31,13 +31,16 @@ TITLES = ("title", "name", "headline")
 ADDRESSES = ("url", "href", "link", "permalink", "path")
 SUMMARIES = ("description", "summary", "excerpt")
 VARIABLE = re.compile(
-    r"(?:window|self|globalThis)\s*+(?:\.\s*+|\[\s*+[\"'])"
-    r"(?:__[A-Z_]{3,40}__|__[A-Z_]{3,40}|[a-zA-Z]{1,20}State|initialData)(?:[\"']\s*+\])?\s*+=\s*+"
-    r"(JSON\.parse\(\s*+)?(?=[\[{\"])"
+    r"(?:(?:window|self|globalThis)\s*+(?:\.\s*+|\[\s*+[\"'])"
+    r"(?:__[a-zA-Z_]{3,40}|[a-zA-Z]{1,20}State|initialData)(?:[\"']\s*+\])?\s*+=\s*+(?:JSON\.parse\(\s*+)?"
+    r"|\.streamController\.enqueue\(\s*+)(?=[\[{\"'])"
 )
-"""The beginning of a script that gives a variable of the window its data: `__NUXT__`, `__APOLLO_STATE__`."""
-ATTRIBUTES = {"data-preloaded": "data-preloaded", "app": "data-page"}
-"""Ids and attributes of the elements in which Discourse and Inertia write it."""
+"""The beginning of a script that gives a variable of the window its data, `__NUXT__`, or a stream (React Router)."""
+FLIGHT = re.compile(r"\b__next_f\.push\(\s*+(?=\[)")
+"""The beginning of a script with a part of what React's server components send, as Next writes it."""
+ROW = re.compile(rb"[0-9a-f]*+:(?:T([0-9a-f]{1,6}),|[A-Z]*+)")
+"""The beginning of a row of that: `5:{…}` until the end of the line, `6:T1f,…` with a length in bytes."""
+QUOTED = re.compile(r"'((?:[^'\\]|\\.)*+)'", re.DOTALL)
 JSON = ("{", "[")
 DECODER = json.JSONDecoder(strict=False)
 PARAGRAPH = re.compile(r"<(?:p|br|li|h[1-6])\b", re.IGNORECASE)
@@ -80,23 +83,45 @@ def _values(root: HtmlElement) -> Iterator[Any]:
             yield [_value(one) if isinstance(one, str) and one.startswith(JSON) else one for one in value.values()]
         elif isinstance(value, list):
             yield value
+    yield from _flight(root)
+
+
+def _flight(root: HtmlElement) -> Iterator[Any]:
+    """The values and texts of the rows of React's server components."""
+    parts = (_value(text[found.end() :]) for text in _scripts(root) if (found := FLIGHT.search(text)))
+    sent = "".join(part[1] for part in parts if isinstance(part, list) and isinstance(part[-1], str) and len(part) == 2)
+    data, place = sent[:LONGEST_DATA].encode("utf-8", "replace"), 0
+    while row := ROW.match(data, place):
+        start = row.end()
+        if row[1]:
+            place = start + int(row[1], 16)
+            yield [data[start:place].decode("utf-8", "replace")]
+        else:
+            end = data.find(b"\n", start)
+            place = end + 1 if end >= 0 else len(data)
+            yield [_value(data[start:place].decode("utf-8", "replace"))]
+
+
+def _scripts(root: HtmlElement) -> Iterator[str]:
+    return (script.text or "" for script in root.iter("script"))
 
 
 def _texts(root: HtmlElement) -> Iterator[tuple[str, bool]]:
     """The texts of JSON in a page, each with whether its values refer to each other by number."""
     for script in root.iter("script"):
         text, media = script.text or "", script.get("type", "").lower()
-        if media == "application/json":
+        if media.endswith(("/json", "+json", "/shoebox")) and media != "application/ld+json":
             yield text, script.get("id") == "__NUXT_DATA__"
         elif media in ("", "text/javascript", "module") and (found := VARIABLE.search(text[:LONGEST_DATA])):
             yield text[found.end() :], False
-    for element in root.iter("div"):
-        if name := ATTRIBUTES.get(element.get("id", "")):
-            yield element.get(name, ""), False
+    for element in root.iter("*"):  # Astro, Discourse, Inertia and others write it into attributes
+        yield from ((value, False) for value in element.values() if len(value) >= LONG and value.startswith(JSON))
 
 
 def _value(text: str) -> Any:
     """The JSON at the beginning of a text, which may be within a text of JSON; None for anything else."""
+    if quoted := QUOTED.match(text):
+        text = '"' + quoted[1].replace("\\'", "'").replace('"', '\\"') + '"'
     try:
         value = orjson.loads(text)
     except ValueError:

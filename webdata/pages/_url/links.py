@@ -10,7 +10,7 @@ from webdata.pages._url.dropping import drop
 from webdata.pages._url.weights import several
 
 NO_LINKS = ("javascript:", "data:", "vbscript:", "about:", "blob:")
-PERMANENT = re.compile(r"[\s#¶§🔗⚓]*")
+PERMANENT = re.compile(r"[\s#¶§🔗⚓\u200b]*")
 """The text of a heading's link to itself."""
 BACK = re.compile(r"[\s^↑↩⤴︎\ufe0e\ufe0f←]*")
 """The text of a footnote's link to its reference."""

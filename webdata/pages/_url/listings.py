@@ -14,7 +14,7 @@ from webdata.pages._url.dropping import drop
 from webdata.pages._url.weights import several
 
 LANGUAGE = re.compile(
-    r"(?:language|lang|highlight-source|highlight-text|brush|src|hljs"
+    r"(?:language|lang|(?:mw-)?highlight-(?:lang|source|text)|brush|src|hljs"
     r"|highlight(?!-(?:default|none|wrapper|box|block|code|container|table|line)))[-:]([a-z][\w+#.-]*+).*",
     re.IGNORECASE,
 )
@@ -41,6 +41,9 @@ NUMBERED = re.compile(
     re.IGNORECASE,
 )
 """Classes of the numbers of lines."""
+UNSELECTED = re.compile(r"user-select\s*:\s*none", re.IGNORECASE)
+"""The style of numbers that are not copied with the code."""
+DIGITS = re.compile(r"\d{1,7}")
 NUMBER = re.compile(r"[\s\d.:|\xa0]*")
 """The text of an element with nothing but numbers of lines."""
 CODE = re.compile(
@@ -52,6 +55,10 @@ LINE = re.compile(
     re.IGNORECASE,
 )
 """Classes of the elements of single lines, which style sheets make blocks."""
+EDITORS = frozenset(["ace_text-layer", "cm-content", "CodeMirror-code", "view-lines"])
+"""Classes of the elements in which editors (Ace, CodeMirror, Monaco) show the lines of a text."""
+SOURCES = ("listing", "plaintext", "xmp")
+"""Obsolete elements that browsers show as `pre`: https://html.spec.whatwg.org/#the-pre-element"""
 COPY = re.compile(r"copy|clipboard", re.IGNORECASE)
 COPY_LABEL = re.compile(r"\W*(?:(?:cop|kop|kóp|скоп|复制|複製|コピー).{0,20})?", re.IGNORECASE)
 """The label of a button that copies a listing."""
@@ -68,6 +75,9 @@ BLANK = "\ufdd1"
 
 def listed(root: HtmlElement) -> None:
     """Write, in place, each listing of a page as one `pre` with its lines as text."""
+    for element in [*root.iter("div", *SOURCES)]:
+        if _is_listing(element):
+            element.tag = "pre"
     for table in [*root.iter("table")]:
         if table.getparent() is not None and _is_numbered(table):
             _unite(table)
@@ -77,17 +87,54 @@ def listed(root: HtmlElement) -> None:
     outer = [pre for pre in root.iter("pre") if not any(around.tag == "pre" for around in pre.iterancestors())]
     for around in dict.fromkeys(pre.getparent() for pre in outer):
         if around is not None:
-            drop([other for other in around if other.tag in ("div", "span") and _is_numbers(other)])
+            drop([other for other in around if other.tag != "table" and (_is_numbers(other) or _counts_lines(other))])
     for pre in outer:
         _write(pre)
+    _unlink(outer)
+
+
+def _unlink(listings: list[HtmlElement]) -> None:
+    """Make the links around listings blocks: no link has blocks in Markdown."""
+    for link in {link for listing in listings for link in listing.iterancestors("a")}:
+        link.tag = "div"
+        link.attrib.clear()
+
+
+def _is_listing(element: HtmlElement) -> bool:
+    """Whether an element is a listing that is no `pre`."""
+    return element.tag in SOURCES or not EDITORS.isdisjoint(element.get("class", "").split()) or _is_lines(element)
+
+
+def _is_lines(element: HtmlElement) -> bool:
+    """Whether an element has nothing but lines, of which one has a number."""
+    if not len(element) or not all(LINE.search(line.get("class", "")[:NAMED]) for line in element):
+        return False
+    return any(_is_numbers(inner) for line in islice(element, 3) for inner in islice(line.iter("*"), 5))
+
+
+def _counts_lines(element: HtmlElement) -> bool:
+    """Whether an element has as many consecutive numbers as the listing after it has lines, and nothing else."""
+    listing = element.getnext()
+    if listing is None or listing.tag != "pre" or not _has_only_numbers(element):
+        return False
+    numbers = [int(number) for text in element.itertext() for number in DIGITS.findall(text)]
+    lines = listing.text_content().strip("\n").count("\n") + 1
+    return 1 < lines == len(numbers) and numbers == [*range(numbers[0], numbers[0] + lines)]
 
 
 def _is_numbered(table: HtmlElement) -> bool:
     """Whether a table has the numbers of lines in its first columns and code in its last."""
     if table.find(".//tr") is None or table.find(".//table") is not None:
         return False
-    rows = (_cells(row) for row in table.iter("tr"))
-    return all(len(row) > 1 and all(map(_has_only_numbers, row[:-1])) and _is_code_cell(row[-1]) for row in rows)
+    rows = [cells for row in table.iter("tr") if not _is_title(cells := _cells(row))]
+    return bool(rows) and all(
+        len(row) > 1 and all(map(_has_only_numbers, row[:-1])) and _is_code_cell(row[-1]) for row in rows
+    )
+
+
+def _is_title(cells: list[HtmlElement]) -> bool:
+    """Whether the cells of a row are the name of a file above the code."""
+    return len(cells) == 1 and cells[0].tag == "th" and cells[0].get("colspan") is not None
 
 
 def _cells(row: HtmlElement) -> list[HtmlElement]:
@@ -107,6 +154,10 @@ def _is_code_cell(cell: HtmlElement) -> bool:
 
 def _unite(table: HtmlElement) -> None:
     """Replace a table of code by one `pre`, without its numbers."""
+    titles = [cells[0] for row in table.iter("tr") if _is_title(cells := _cells(row))]
+    for title in titles:
+        title.tag = "p"
+        table.addprevious(title)
     drop([cell for row in table.iter("tr") for cell in _cells(row)[:-1]])
     drop([*table.iter("caption", "colgroup")])
     for element in [*table.iter("table", "tbody", "thead", "tfoot", "tr", "td", "th")]:
@@ -151,7 +202,8 @@ def _write(pre: HtmlElement) -> None:
 
 
 def _is_numbers(element: HtmlElement) -> bool:
-    return NUMBERED.search(element.get("class", "")[:NAMED]) is not None and _has_only_numbers(element)
+    is_named = NUMBERED.search(element.get("class", "")[:NAMED]) or UNSELECTED.search(element.get("style", "")[:NAMED])
+    return is_named is not None and _has_only_numbers(element)
 
 
 class _Lines:
@@ -211,7 +263,7 @@ def _read(pre: HtmlElement, lines: _Lines) -> None:
             continue
         if element is not pre and (_is_block(element) or element in apart):
             starts[element] = lines.start_block()
-        text = element.text
+        text = element.get("alt") if element.tag == "img" else element.text
         lines.add(text if (text or "").strip() or next(element.iterchildren(*BLOCKS), None) is None else None)
         stack.append((element, True))
         stack.extend((child, False) for child in reversed(element))
@@ -244,7 +296,7 @@ def _is_beside(element: HtmlElement) -> bool:
     if not isinstance(element.tag, str) or element.tag in SILENT:
         return True
     names = element.get("class", "")[:NAMED]
-    return bool(names) and (_is_numbers(element) or (COPY.search(names) is not None and _is_copy_label(element)))
+    return _is_numbers(element) or (COPY.search(names) is not None and _is_copy_label(element))
 
 
 def _is_copy_label(element: HtmlElement) -> bool:

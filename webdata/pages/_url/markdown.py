@@ -9,7 +9,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from webdata.pages._url import mathematics
-from webdata.pages._url.blocks import LINE_END, normalise, plain_lines, spaced
+from webdata.pages._url.blocks import INDENT, LINE_END, normalise, plain_lines, spaced
 from webdata.pages._url.bounds import is_too_deep, is_too_large, plain_text
 from webdata.pages._url.cleaning import remove_unrendered
 from webdata.pages._url.content import Extent, readable
@@ -101,7 +101,7 @@ def converted(
             part.append(paragraph)
     written = _written(part)
     if not written.strip():
-        return Converted(plain_text(text), plain)
+        return Converted(f"{inert(title)}\n" if title else plain_text(text), plain)
     return Converted(_titled(written, title, part), plain, found.kind, found.removed, found.left_out, bool(added))
 
 
@@ -222,6 +222,7 @@ def _written(part: HtmlElement) -> str:
     html = etree.tostring(part, encoding="unicode", method="html", with_tail=False)
     text = html_to_markdown.convert(html, OPTIONS).content or ""
     text = EMPTY_LINES.sub("\n\n", text).strip("\n") + "\n"
+    text = text.replace(f"{mathematics.BACKSLASH}\\", mathematics.BACKSLASH)  # in cells the converter escapes, too
     return _with_lines(text).replace(mathematics.BACKSLASH, "\\")
 
 
@@ -229,5 +230,5 @@ def _with_lines(text: str) -> str:
     """Markdown with the line ends in cells, which only HTML has there, and the empty lines of listings."""
     if LINE_END in text:
         text = FIRST_LINE.sub("| ", LINE_ENDS.sub(LINE_END, text)).replace(f"{LINE_END}|", " |")
-        text = text.replace(LINE_END, "<br>")
+        text = text.replace(LINE_END, "<br>").replace(INDENT, " ")
     return BLANK_LINES.sub(r"\1", text).replace(BLANK, "") if BLANK in text else text

@@ -45,6 +45,10 @@ def _read_aloud(ruby: HtmlElement) -> None:
 
     https://html.spec.whatwg.org/#the-ruby-element
     """
+    for inner in reversed([*ruby.iter("rp", "rt")]):
+        around = inner.getparent()
+        if around is not None and around.tag in ("rp", "rt"):  # the end of that is left out
+            around.addnext(inner)
     drop([*ruby.iter("rp")])
     bases, readings = [*ruby.iterchildren("rb")], [*ruby.iter("rt")]
     if 1 < len(bases) == len(readings) and ruby.index(bases[-1]) < len(bases):

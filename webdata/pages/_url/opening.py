@@ -19,6 +19,7 @@ from webdata.pages._url.weights import BLOCKS, PROSE, size
 HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 TITLES = HEADINGS | {"dt", "summary", "legend", "caption", "th"}
 """Elements whose whole text is a title, also where a button carries it."""
+MOST_TABS = 30
 SENTENCES = frozenset(["p", "li", "dd", "td", "blockquote"])
 
 
@@ -28,6 +29,7 @@ def opened(root: HtmlElement, base: str) -> None:
     `base` is the address that the page's links are relative to.
     """
     unfold_shadows(root)
+    _place_streamed(root)
     listed(root)
     mathematics.written(root)
     link_embedded(root, base)
@@ -37,9 +39,27 @@ def opened(root: HtmlElement, base: str) -> None:
         void.tag = "span"  # libxml2 puts the elements after them into them
     _use_noscript(root)
     _label_tabs(root)
+    _label_choices(root)
+    _open_answers(root)
     _unwrap_buttons(root)
     _name_custom_elements(root)
     set_apart([*root.iter("*")])
+
+
+def _place_streamed(root: HtmlElement) -> None:
+    """Put the parts that React sent after the page, hidden as `S:0`, in place of their templates, as `B:0`.
+
+    https://react.dev/reference/react-dom/server/renderToPipeableStream
+    """
+    parts = [part for part in root.iter("div") if part.get("hidden") is not None and part.get("id", "")[:2] == "S:"]
+    templates = {template.get("id"): template for template in root.iter("template")} if parts else {}
+    for part in parts:
+        place = templates.get(f"B:{part.get('id', '')[2:]}")
+        del part.attrib["hidden"]
+        if place is not None and all(around is not part for around in place.iterancestors()):
+            drop([part])
+            place.addnext(part)
+            part.tail, place.tail = place.tail, None
 
 
 def _use_noscript(root: HtmlElement) -> None:
@@ -75,9 +95,76 @@ def _label_tabs(root: HtmlElement) -> None:
             drop(tab for tab, _ in pairs)
 
 
-def _label(tab: HtmlElement, panel: HtmlElement) -> None:
+def _label_choices(root: HtmlElement) -> None:
+    """Put the label of a radio button or a check box above the part that it shows by a style sheet alone."""
+    boxes = [
+        box for box in root.iter("input") if box.get("type", "").lower() in ("radio", "checkbox") and box.get("id")
+    ]
+    identified = {
+        box.get("id"): box for box in boxes if not any(around.tag == "form" for around in box.iterancestors())
+    }
+    groups: defaultdict[HtmlElement | None, list[HtmlElement]] = defaultdict(list)
+    for label in root.iter("label") if identified else ():
+        if label.get("for") in identified:
+            groups[label.getparent()].append(label)
+    for labels in groups.values():
+        pairs = _shown_by(labels)
+        for label, panel in pairs:
+            _label(label, panel)
+        drop(label for label, _ in pairs)
+
+
+def _shown_by(labels: list[HtmlElement]) -> list[tuple[HtmlElement, HtmlElement]]:
+    """The labels of a group, each with its part: the one right after it, or the one with its number in what follows."""
+    beside = [_block_after(label) for label in labels]
+    if all(panel is not None for panel in beside):
+        return [(label, panel) for label, panel in zip(labels, beside, strict=True) if panel is not None]
+    around = labels[0].getparent()
+    after = [*filter(_is_panel, islice(labels[-1].itersiblings(), MOST_TABS))]
+    if not after and around is not None:
+        after = [*filter(_is_panel, islice(around.itersiblings(), 1))]
+    alike = [panel for panel in after if (panel.tag, panel.get("class")) == (after[0].tag, after[0].get("class"))]
+    panels = [*filter(_is_panel, after[0])] if len(alike) == 1 else alike
+    return [*zip(labels, panels, strict=True)] if 1 < len(labels) == len(panels) else []
+
+
+def _block_after(label: HtmlElement) -> HtmlElement | None:
+    following = label.getnext()
+    is_joined = following is not None and not (label.tail or "").strip() and _is_panel(following)
+    return following if is_joined else None
+
+
+def _is_panel(element: HtmlElement) -> bool:
+    if element.tag not in BLOCKS or next(element.iterdescendants("label", "input"), None) is not None:
+        return False
+    return not _is_menu(element)
+
+
+def _is_menu(element: HtmlElement) -> bool:
+    """Whether half of the text of an element is links."""
+    return sum(size(link.text_content()) for link in element.iter("a")) > size(element.text_content()) / 2
+
+
+def _open_answers(root: HtmlElement) -> None:
+    """Show the hidden part that follows a button with its title, unless it is a menu."""
+    for button in [*_buttons(root)]:
+        if not _is_title(button):
+            continue
+        title = next((around for around in islice(button.iterancestors(), 3) if around.tag in TITLES), button)
+        answer = title.getnext()
+        if answer is None or answer.tag not in BLOCKS or _is_menu(answer):
+            continue
+        if button.get("aria-controls", answer.get("id")) == answer.get("id"):
+            _show(answer)
+
+
+def _show(part: HtmlElement) -> None:
     for name in ("hidden", "aria-hidden", "style"):
-        panel.attrib.pop(name, None)
+        part.attrib.pop(name, None)
+
+
+def _label(tab: HtmlElement, panel: HtmlElement) -> None:
+    _show(panel)
     text = " ".join(tab.text_content().split())
     if not text or " ".join("".join(islice(panel.itertext(), 20)).split()).startswith(text):
         return

@@ -24,6 +24,10 @@ PLACEHOLDER = re.compile(
 )
 """The file name of a picture that stands until another is loaded."""
 NAMED = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?)(?:[?#]|$)", re.IGNORECASE)
+ADDRESS = re.compile(
+    r"\s*+[^\s{}\"'<>]{1,2000}\.(?:jpe?g|png|webp|avif)(?:\?[^\s{}\"'<>]{0,2000}+)?\s*+", re.IGNORECASE
+)
+"""A text that is nothing but the address of a picture."""
 LONGEST = 4_000
 """Characters of the longest address of a picture."""
 TINY = frozenset(["0", "1", "2", "0px", "1px"])
@@ -46,7 +50,11 @@ def _source(picture: HtmlElement) -> str | None:
     if around is not None and around.tag == "source":  # libxml2 puts the elements after a source into it
         sources = [outer for outer in picture.iterancestors() if outer.tag == "source"][:20][::-1]
     others = [found for source in sources[:20] for name in SETS if (found := largest(source.get(name)))]
-    usable = [source for source in (*own, *others) if source and len(source) <= LONGEST and not _is_inline(source)]
+    usable = [
+        source
+        for source in (*own, *others, *_unnamed(picture))
+        if source and len(source) <= LONGEST and not _is_inline(source)
+    ]
     real = (source for source in usable if not _is_placeholder(source))
     return next(real, next(iter(usable), None))
 
@@ -66,6 +74,11 @@ def _own(picture: HtmlElement) -> Iterator[str | None]:
     for name in LAZY:
         yield (picture.get(name) or "").strip() or None
     yield (picture.get("src") or "").strip() or None
+
+
+def _unnamed(picture: HtmlElement) -> Iterator[str]:
+    """The addresses of pictures in other attributes that scripts read."""
+    return (value for name, value in picture.items() if name.startswith("data-") and ADDRESS.fullmatch(value))
 
 
 def largest(srcset: str | None) -> str | None:

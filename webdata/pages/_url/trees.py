@@ -8,6 +8,10 @@ from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from webdata.pages._url.bounds import bound_tables
 
+OPENED_HEADING = re.compile(r"(<h[1-6]\b[^<>]*+>\s*+)<p\b[^<>]*+>", re.IGNORECASE)
+"""A paragraph in a heading, which libxml2 ends before it; browsers do not."""
+IMAGE = re.compile(r"<image(?=[\s/>])", re.IGNORECASE)
+"""A picture by its old name: https://html.spec.whatwg.org/#parsing-main-inbody"""
 CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 CONTROLS = re.compile(
     r"[\0-\x08\x0b\x0c\x0e-\x1f\ufdd0-\ufdef\ufffe\uffff]"
@@ -27,6 +31,7 @@ def tree(text: str) -> HtmlElement | None:
     """The tree of a page; None for a page without markup."""
     if text.lstrip("\ufeff \r\n\t").startswith("<?xml"):
         text = _without_sections(text)
+    text = IMAGE.sub("<img", OPENED_HEADING.sub(r"\1", text))
     parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     try:
         root = document_fromstring(CONTROLS.sub("", text).encode("utf-8", "replace"), parser=parser)

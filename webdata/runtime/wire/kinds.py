@@ -3,6 +3,7 @@
 import re
 from enum import StrEnum
 
+import orjson
 from w3lib.encoding import read_bom
 
 
@@ -74,6 +75,7 @@ FEED = re.compile(
 FEEDS = {1: "application/rss+xml", 2: "application/atom+xml", None: "application/rss+xml"}
 HEADER = 1445
 """Bytes that tell the type of a body: https://mimesniff.spec.whatwg.org/#read-the-resource-header"""
+LONGEST_JSON = 1_000_000
 CONTROLS = bytes({*range(9), 11, *range(14, 27), *range(28, 32)})
 """Bytes that no text contains: https://mimesniff.spec.whatwg.org/#binary-data-byte"""
 FEW_CONTROLS = 0.01
@@ -89,9 +91,20 @@ def kind(body: bytes, content_type: str) -> tuple[Kind, str]:
     start = body[:HEADER].lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n").replace(b"\0", b"")
     if media in ("", "text/html") and (feed := FEED.match(start)):
         return Kind.XML, FEEDS[feed.lastindex]
-    form = _textual(start.lower(), media)
+    form = Kind.JSON if media in ("", "text/html") and _is_json(body, start) else _textual(start.lower(), media)
     is_document = form is not Kind.HTML and media.startswith(DOCUMENTS) and not media.endswith("+xml")
     return Kind.BINARY if is_document else form, media or "text/html"
+
+
+def _is_json(body: bytes, start: bytes) -> bool:
+    """Whether a body of a megabyte at most is an object or a list of JSON."""
+    if start[:1] not in (b"{", b"[") or len(body) > LONGEST_JSON:
+        return False
+    try:
+        orjson.loads(body.removeprefix(b"\xef\xbb\xbf"))
+    except ValueError:
+        return False
+    return True
 
 
 def _signature(body: bytes) -> str | None:
