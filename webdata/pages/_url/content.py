@@ -39,7 +39,7 @@ MUCH = 0.3
 """The share of the prose in a part that is content wherever it stands."""
 PARTS = ENDS | {"article"}
 """Elements that are one of several parts of the content."""
-LEADS = ("h2", "p", "div")
+LEADS = ("h2", "h3", "p", "div")
 LEAD = 4
 """Elements of the longest lead, with its headline."""
 

@@ -60,6 +60,8 @@ BLOCKS = frozenset(["div", "p", "li", "ol", "ul", "table", "tbody", "tr", "pre",
 SILENT = frozenset(["button", "input", "noscript", "script", "select", "style", "svg", "template", "textarea"])
 BLOCK_STYLE = re.compile(r"display\s*:\s*(?:block|flex|grid|table(?:-row)?)\b", re.IGNORECASE)
 CELL = frozenset(["td", "th"])
+MOST_LINES = 20_000
+"""Texts that are read as numbers of lines."""
 NAMED = 1000
 """Characters of class names that are searched."""
 BLANK = "\ufdd1"
@@ -78,8 +80,28 @@ def listed(root: HtmlElement) -> None:
     for around in dict.fromkeys(pre.getparent() for pre in outer):
         if around is not None:
             drop([other for other in around if other.tag in ("div", "span") and _is_numbers(other)])
+    drop([before for pre in outer if (before := pre.getprevious()) is not None and _counts(before)])
     for pre in outer:
+        drop(_numbers_beside_lines(pre))
         _write(pre)
+
+
+def _counts(*elements: HtmlElement) -> bool:
+    """Whether the texts of elements are the numbers of several lines, in their order."""
+    texts = (text.strip() for element in elements for text in element.itertext())
+    found = [*islice(filter(None, texts), MOST_LINES)]
+    return len(found) > 1 and found == [str(number) for number in range(1, len(found) + 1)]
+
+
+def _numbers_beside_lines(pre: HtmlElement) -> list[HtmlElement]:
+    """The numbers before the blocks of single lines, where no class tells what they are."""
+    numbers = [span for span in pre.iter("span") if (span.text or "").isdigit() and _is_before_block(span)]
+    return numbers if _counts(*numbers) else []
+
+
+def _is_before_block(element: HtmlElement) -> bool:
+    after = next((other for other in element.itersiblings() if other.tag != "style"), None)
+    return after is not None and after.tag == "div" and not (element.tail or "").strip()
 
 
 def _is_numbered(table: HtmlElement) -> bool:
