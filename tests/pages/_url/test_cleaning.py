@@ -172,6 +172,13 @@ def test_chrome_around_the_content_is_removed(read, html):
             ),
             "**npm**\n\ninstall\n\n**yarn**\n\nadd",
         ),
+        (
+            (
+                "<div role=tablist><b role=tab id=a>npm</b><b role=tab id=b>yarn</b></div><section><div role=tabpanel "
+                "aria-labelledby=a>install</div><div role=tabpanel aria-labelledby=b hidden>add</div></section>"
+            ),
+            "**npm**\n\ninstall\n\n**yarn**\n\nadd",
+        ),
     ],
 )
 def test_what_one_click_opens_is_content(within, html, expected):
@@ -286,6 +293,11 @@ def test_dialogs_with_policies_are_not_the_page(read):
     assert "Policy" in read(f"<p>{NOTE * 8}</p>{DIALOG.replace('h2', 'h1')}")
 
 
+def test_popovers_are_not_the_page(read):
+    """A part that browsers show only over the page, once a control is pressed, is left out."""
+    assert "Tap" not in read(f"<h1>Mug</h1><p>{NOTE * 8}</p><div popover><h4>Notices</h4><p>Tap. {NOTE}</p></div>")
+
+
 def test_the_footer_of_a_site_within_main_is_not_content(read):
     """Where `main` is around the whole page its footer has many links; the footer of a part has few."""
     links = "".join(f"<a href='/{number}'>Page number {number}</a> " for number in range(24))
@@ -335,13 +347,21 @@ def test_an_element_around_main_is_never_beside_the_content(read):
     assert [f"Recipe {number}" in read(page) for number in range(6)] == [True] * 6
 
 
-def test_a_list_of_links_that_ends_a_section_is_text_of_an_article(read):
-    """A list after the paragraph of a section stays before the heading of the next; one between paragraphs goes."""
-    links = "".join(f"<li><a href='/{number}'>Tool no. {number} for the workshop</a>" for number in range(5))
-    prose, meta = f"<p>{NOTE * 3}</p>" * 6, "<meta property=og:type content=article>"
-    text = read(f"{meta}<title>T</title><h1>T</h1><div>{prose}<ul>{links}</ul><h2>Second</h2>{prose}</div>")
-    assert text.count("for the workshop") == 5
-    assert "workshop" not in read(f"{meta}<title>T</title><h1>T</h1><div>{prose}<ul>{links}</ul>{prose}</div>")
+@pytest.mark.parametrize(
+    ("before", "after", "is_text"),
+    [
+        ("", "<h2>Second</h2>", True),
+        ("<h3>Tools</h3>", "", True),
+        ("<p><b>What is ahead:</b></p>", "", True),
+        ("", "", False),
+        ("<p>More:</p><div>", "</div>", False),
+    ],
+)
+def test_lists_of_links_of_the_text_of_an_article(read, before, after, is_text):
+    """A list that ends a section or that a heading or a label announces stays; one between paragraphs or apart goes."""
+    links = "<ul>" + "".join(f"<li><a href='/{number}'>Tool no. {number}</a>" for number in range(5)) + "</ul>"
+    prose, meta = f"<p>{NOTE * 3}</p>" * 6, "<meta property=og:type content=article><title>T</title><h1>T</h1>"
+    assert ("Tool no. 4" in read(f"{meta}<div>{prose}{before}{links}{after}{prose}</div>")) == is_text
 
 
 def test_a_part_with_links_that_is_said_to_be_a_button_is_content(read):

@@ -22,7 +22,9 @@ def test_a_page_of_short_facts_is_content(read):
 LEAD = "What the town decided on Monday night, and why it will not be the end of it for those who live there."
 
 
-@pytest.mark.parametrize("lead", [f"<h2>{LEAD}</h2>", f"<p class=deck>{LEAD}</p>", f"<div>{LEAD}</div>"])
+@pytest.mark.parametrize(
+    "lead", [f"<h2>{LEAD}</h2>", f"<h3>{LEAD}</h3>", f"<p class=deck>{LEAD}</p>", f"<div>{LEAD}</div>"]
+)
 def test_the_lead_between_headline_and_text_is_content(read, lead):
     """The lead stands outside the element of the text; bylines and buttons between them are left out."""
     text = read(

@@ -116,6 +116,19 @@ PAGES = {
         "</div></div>",
         [LISTING, "//code[@class = 'language-py']", "not(//*[. = '1'])"],
     ),
+    "numbers before blocks of lines": (
+        "<pre><div><span class=c1>1</span><div><i>def</i> f():</div></div><div><span class=c1>2</span><div>    return 1"
+        "</div></div></pre>",
+        [LISTING, NO_NUMBERS],
+    ),
+    "numbers in a list before the listing": (
+        "<div><ul><li>1<li>2</ul><pre>def f():\n    return 1</pre></div>",
+        [LISTING, "not(//li)"],
+    ),
+    "lines that begin with numbers": (
+        "<pre><div><span>1</span> <span>apple</span></div><div><span>2</span> <span>pears</span></div></pre>",
+        ["//pre/code[. = '1 apple\n2 pears\n']"],
+    ),
     "Crayon": (
         "<div class=crayon-main><table class=crayon-table><tr><td class=crayon-nums><div><div class=crayon-num>1</div>"
         "<div class=crayon-num>2</div></div></td><td class=crayon-code><div class=crayon-pre><div class=crayon-line>"

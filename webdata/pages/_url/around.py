@@ -16,6 +16,7 @@ from webdata.pages._url.weights import BLOCKS, Weights
 ONE_TEXT = 0.6
 """The share of a page's prose in the paragraphs of one element from which the page is one text."""
 ARTICLE_PARTS = WHOLES - {"ul", "ol", "p"}
+TEXTS = HEADINGS | {"p"}
 UNNAMED = frozenset(["main", "li", "dd", "dt", "td", "th", "tr", "tbody", "caption", "figcaption", "summary"])
 
 
@@ -65,21 +66,27 @@ def _remove_around(body: HtmlElement, weights: Weights, inside: Container[HtmlEl
 def _few_links(elements: Iterable[HtmlElement], weights: Weights) -> Iterator[HtmlElement]:
     """Lists of links with a small share of a page's text, and longer ones of titles before and after all of its text.
 
-    A page whose lists have more is one of links; a list that ends a section is a part of the text.
+    A page whose lists have more is one of links; a list among paragraphs may be a part of the text.
     """
     outside = _outside_of_text(weights)
     for element in filter(weights.is_links, elements):
-        most = MUCH if element in outside else 0 if weights.prose[element] else SOME
-        if weights.text[element] < most * weights.whole and not _is_of_text(element, weights):
+        is_outside = element in outside
+        most = MUCH if is_outside else 0 if weights.prose[element] else SOME
+        if weights.text[element] < most * weights.whole and not _is_of_text(element, weights, is_outside):
             yield element
 
 
-def _is_of_text(element: HtmlElement, weights: Weights) -> bool:
-    """Whether an element is a list between a paragraph and the heading of the next section: it ends its own one."""
+def _is_of_text(element: HtmlElement, weights: Weights, is_outside: bool) -> bool:
+    """Whether an element is a list of the text: after a paragraph and before the heading of the next section.
+
+    Between the first and the last prose also one that a heading or a short paragraph announces.
+    """
     before, after = element.getprevious(), element.getnext()
     if before is None or after is None or element.tag not in ("ul", "ol"):
         return False
-    return before.tag == "p" and weights.prose[before] > 0 and after.tag in HEADINGS
+    if before.tag == "p" and weights.prose[before] > 0:
+        return after.tag in HEADINGS
+    return not is_outside and before.tag in TEXTS and after.tag in TEXTS
 
 
 def _outside_of_text(weights: Weights) -> Container[HtmlElement]:

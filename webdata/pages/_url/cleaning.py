@@ -242,7 +242,13 @@ def _dialogs(parts: list[HtmlElement], weights: Weights) -> Iterator[HtmlElement
 
 
 def _is_dialog(element: HtmlElement) -> bool:
+    """Whether an element is shown over the page once it is opened, by its name, role, class or attribute.
+
+    https://html.spec.whatwg.org/multipage/popover.html
+    """
     if element.tag == "dialog" or element.get("role") in DIALOGS or element.get("aria-modal") == "true":
+        return True
+    if "popover" in element.attrib:
         return True
     return not MODALS.isdisjoint(element.get("class", "")[:NAMED].split())
 

@@ -39,7 +39,7 @@ MUCH = 0.3
 """The share of the prose in a part that is content wherever it stands."""
 PARTS = ENDS | {"article"}
 """Elements that are one of several parts of the content."""
-LEADS = ("h2", "p", "div")
+LEADS = ("h2", "h3", "p", "div")
 LEAD = 4
 """Elements of the longest lead, with its headline."""
 
@@ -139,6 +139,7 @@ def _words(text: str) -> int:
 def lead(part: HtmlElement) -> list[HtmlElement]:
     """The headline and the lead of a part, which stand before it: paragraphs after the last `h1` before it.
 
+    The first of them may be a subtitle, an `h3`.
     Empty where there is none, where the headline is in the part, or where more than a lead is between them.
     """
     found: list[HtmlElement] = []
@@ -147,7 +148,7 @@ def lead(part: HtmlElement) -> list[HtmlElement]:
             break
         if element.tag == "h1":
             found = [element]
-        elif found and _is_paragraph(element):
+        elif found and _is_paragraph(element) and (element.tag != "h3" or len(found) == 1):
             found.append(element)
     else:
         return []

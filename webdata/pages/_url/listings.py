@@ -89,6 +89,7 @@ def listed(root: HtmlElement) -> None:
         if around is not None:
             drop([other for other in around if other.tag != "table" and (_is_numbers(other) or _counts_lines(other))])
     for pre in outer:
+        drop(_numbers_beside_lines(pre))
         _write(pre)
     _unlink(outer)
 
@@ -120,6 +121,18 @@ def _counts_lines(element: HtmlElement) -> bool:
     numbers = [int(number) for text in element.itertext() for number in DIGITS.findall(text)]
     lines = listing.text_content().strip("\n").count("\n") + 1
     return 1 < lines == len(numbers) and numbers == [*range(numbers[0], numbers[0] + lines)]
+
+
+def _numbers_beside_lines(pre: HtmlElement) -> list[HtmlElement]:
+    """The numbers before the blocks of single lines, where no class tells what they are."""
+    numbers = [span for span in pre.iter("span") if (span.text or "").isdigit() and _is_before_block(span)]
+    counted = len(numbers) > 1 and all(span.text == str(number) for number, span in enumerate(numbers, 1))
+    return numbers if counted else []
+
+
+def _is_before_block(element: HtmlElement) -> bool:
+    after = next((other for other in element.itersiblings() if other.tag != "style"), None)
+    return after is not None and after.tag == "div" and not (element.tail or "").strip()
 
 
 def _is_numbered(table: HtmlElement) -> bool:

@@ -76,15 +76,19 @@ def _holds_prose(element: HtmlElement) -> bool:
 def _label_tabs(root: HtmlElement) -> None:
     """Put the label of each tab above its panel, where a reader sees it once the tab is open."""
     identified: dict[str, HtmlElement] = {}
+    labelled: dict[str, HtmlElement] = {}
     panels: defaultdict[HtmlElement | None, list[HtmlElement]] = defaultdict(list)
     for element in root.iter("*"):
         if element.get("id"):
             identified.setdefault(element.get("id", ""), element)
         if element.get("role") == "tabpanel":
             panels[element.getparent()].append(element)
+            labelled.setdefault(element.get("aria-labelledby", ""), element)
     for tablist in [element for element in root.iter("*") if element.get("role") == "tablist"]:
         tabs = [element for element in tablist.iter("*") if element.get("role") == "tab"]
         pairs = [(tab, identified.get(tab.get("aria-controls") or tab.get("href", "")[1:] or "-")) for tab in tabs]
+        if all(panel is None for _, panel in pairs):
+            pairs = [(tab, labelled.get(tab.get("id") or "-")) for tab in tabs]
         if all(panel is None for _, panel in pairs):
             beside = panels.get(tablist.getparent(), [])
             pairs = [*zip(tabs, beside, strict=True)] if len(beside) == len(tabs) else []
