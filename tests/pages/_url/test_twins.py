@@ -8,6 +8,7 @@ import pytest
     [
         "<div><span>Used</span><span class=clipped>Used</span></div>",
         "<div><span class=value>Used<span class=clipped>Used</span></span></div>",
+        "<h3><span class=short>Used kettle</span><span class=whole>Used kettle</span></h3>",
         "<div><a href=/c><span aria-hidden=true><span>Used</span></span><span class=clipped>Used</span></a></div>",
     ],
 )

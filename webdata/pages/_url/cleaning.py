@@ -70,7 +70,7 @@ DENSE = 0.4
 """The share of text in links from which a part beside the content is one of links."""
 VERY_DENSE = 0.7
 FEW = 3
-"""Links of the smallest such part."""
+"""Links of the smallest such part, and of what is no button: a button around prose has one or two."""
 MANY = 20
 """Links of the footer of a site, of which half of the text is in links."""
 ARTICLE = 600
@@ -175,12 +175,14 @@ def _is_label(element: HtmlElement) -> bool:
 
 
 def _is_control(element: HtmlElement, weights: Weights) -> bool:
-    """Whether an element is a control; what is said to be a button but has prose, or is a card, is a part."""
+    """Whether an element is a control; a part said to be a button is none with prose and no or several links."""
     if element.tag in CONTROLS:
         return True
-    role = element.get("role")
-    is_part = role == "button" and (weights.prose[element] > 0 or _is_card_link(element))
-    return role in CONTROL_ROLES and not is_part
+    if element.get("role") != "button":
+        return element.get("role") in CONTROL_ROLES
+    if weights.prose[element] and not 0 < weights.links[element] < FEW:
+        return False
+    return not _is_card_link(element)
 
 
 def _is_card_link(element: HtmlElement) -> bool:

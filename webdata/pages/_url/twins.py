@@ -57,9 +57,9 @@ def _facts(around: HtmlElement) -> list[HtmlElement]:
 
 
 def _begins_anew(fact: HtmlElement, following: HtmlElement) -> bool:
-    """Whether a text is no part of the word before it; a name with a colour for each part is one word."""
+    """Whether a text is no part of the word before it, nor its twin; a name with a colour for each part is one word."""
     before, after = _whole(fact), _whole(following)
-    if not before or not after or not _is_beginning(after[0]):
+    if not before or not after or not _is_beginning(after[0]) or before == after:
         return False
     if fact.get("class") and fact.get("class") == following.get("class"):
         return not before[-1].isupper()
