@@ -34,3 +34,13 @@ def test_summaries_of_other_pages_behind_an_article_are_left_out(read, behind):
 def test_summaries_that_are_an_article_stay(read, html):
     """Answers that a heading opens, cards between the paragraphs of an article and those that are its text stay."""
     assert read(f"{ARTICLE}{html}").count("A summary") >= 3
+
+
+@pytest.mark.parametrize(("alt", "is_shown"), [("", True), ("A kettle", False)])
+def test_features_with_icons_stay_on_a_product_page(read, alt, is_shown):
+    """Links with decorative pictures are features of a product; those with pictures of products lead to others."""
+    features = "".join(
+        f"<a class=f href=/f/{n}><img src=/{n}.png alt='{alt}'><div>Part {n}</div></a>" for n in range(4)
+    )
+    product = f'<script type="application/ld+json">{{"@type": "Product"}}</script><h1>T</h1>{TEXT}'
+    assert ("Part 2" in read(f"{product}<div>{features}</div>{TEXT}")) == is_shown

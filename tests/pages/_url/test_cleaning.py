@@ -364,6 +364,21 @@ def test_lists_of_links_of_the_text_of_an_article(read, before, after, is_text):
     assert ("Tool no. 4" in read(f"{meta}<div>{prose}{before}{links}{after}{prose}</div>")) == is_text
 
 
+@pytest.mark.parametrize(
+    ("html", "is_shown"),
+    [
+        ("<div role=button><h3>Of kettles</h3>{note}</div>", True),
+        ("<a role=button href=/1><img src=/1.png alt='Of kettles'></a>", True),
+        ("<a role=button href=/1><h3>Of kettles</h3></a>", True),
+        ("<a role=button href=/1>Of kettles</a>", False),
+        ("<div role=button>Of kettles</div>", False),
+    ],
+)
+def test_cards_that_are_said_to_be_buttons_are_content(within, html, is_shown):
+    """Prose, and a link around a picture or a title, are content; a button has a few words."""
+    assert ("Of kettles" in within(f"<div>{html.format(note=NOTE)}</div>")) == is_shown
+
+
 def test_a_part_with_links_that_is_said_to_be_a_button_is_content(read):
     """A carousel with a role by which it moves has cards with prose; a button with one link is a control."""
     card = "".join(f"<div><a href='/{number}'>Game {number}</a><p>{NOTE}</p></div>" for number in range(4))

@@ -35,6 +35,7 @@ def data(*types):
         (f"<meta property='og:type' content='article'>{data('NewsArticle', 'Product', 'ItemList')}", PageKind.ARTICLE),
         (data("BlogPosting", "ItemList"), PageKind.LISTING),
         (f"<meta property='og:type' content='article'>{f'<div><p>{WORDS}</p></div>' * 12}", PageKind.OTHER),
+        (f"<meta property='og:type' content='article'>{f'<div><div>{WORDS}</div></div>' * 12}", PageKind.OTHER),
         (f"<meta property='og:type' content='article'>{f'<p>{WORDS}</p>' * 12}", PageKind.ARTICLE),
         (data("FAQPage", "Question", "WebPage"), PageKind.OTHER),
         ("<p class='threadbare'>Threads of documentation about products.</p>", PageKind.OTHER),

@@ -8,6 +8,7 @@ import pytest
     [
         "<div><span>Used</span><span class=clipped>Used</span></div>",
         "<div><span class=value>Used<span class=clipped>Used</span></span></div>",
+        "<h3><span class=short>Used kettle</span><span class=whole>Used kettle</span></h3>",
         "<div><a href=/c><span aria-hidden=true><span>Used</span></span><span class=clipped>Used</span></a></div>",
     ],
 )
@@ -38,6 +39,23 @@ def test_facts_of_one_line_are_apart(after):
 @pytest.mark.parametrize(
     ("html", "text"),
     [
+        ("<span>SKU: KETTLE</span><span>MFR: 2020</span>", "SKU: KETTLE MFR: 2020"),
+        ("<span><span>$98.00</span></span><span class=old><span>$130.00</span></span>", "$98.00 $130.00"),
+        ("<span class=now>$123.95</span><span class=old>Was $154.95</span>", "$123.95 Was $154.95"),
+        ("<h3><span class=brand>Acme</span><span class=title>Kettle 20</span></h3>", "Acme Kettle 20"),
+        ("<span class=text>I love it.</span><span class=rating>5</span>", "I love it. 5"),
+    ],
+)
+def test_facts_of_several_kinds_are_apart(after, html, text):
+    """A price and the one before, a brand and a title, a review and its rating do not run together."""
+    assert text in after(f"<div>{html}</div>")
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<div><span class=a>Kettle</span><span class=b>Land</span></div>", "KettleLand"),
+        ("<div><span class=sign>$</span><span class=amount>98.00</span></div>", "$98.00"),
         ("<div><span class=r>Securi</span><span class=r>ng</span></div>", "Securing"),
         ("<p><span class=r>In Java</span><span class=r>Script alone</span></p>", "In JavaScript alone"),
         ("<div><span class=n>19</span><span class=n>99</span></div>", "1999"),

@@ -173,7 +173,7 @@ def plain_lines(part: HtmlElement) -> str:
 
 def is_layout(table: HtmlElement) -> bool:
     """Whether a table only arranges its content, so that its rows and columns have no meaning."""
-    rows = _rows(table)
+    rows = rows_of(table)
     if table.get("role") in ("presentation", "none") or max((len(row) for row in rows), default=0) < 2:
         return True
     cells = [cell for row in rows for cell in row]
@@ -185,7 +185,7 @@ def is_layout(table: HtmlElement) -> bool:
 
 
 def _unfold(table: HtmlElement) -> None:
-    for row in _rows(table):
+    for row in rows_of(table):
         for cell in row:
             cell.tag = "div"
         row.tag = "div"
@@ -197,7 +197,7 @@ def _unfold(table: HtmlElement) -> None:
 
 def _flatten(tables: list[HtmlElement]) -> None:
     """Replace tables in the cells of another by lines of text: Markdown has no nested tables."""
-    texts = ["; ".join(" ".join(spaced(cell) for cell in row) for row in _rows(table)) for table in tables]
+    texts = ["; ".join(" ".join(spaced(cell) for cell in row) for row in rows_of(table)) for table in tables]
     for table, text in zip(tables, texts, strict=True):
         drop([*table])
         table.tag, table.text = "span", text
@@ -209,7 +209,7 @@ def _fill(table: HtmlElement) -> None:
     for caption in captions:
         caption.tag, caption.tail = "p", None
         table.addprevious(caption)
-    for row in _rows(table):
+    for row in rows_of(table):
         for cell in row:
             if next(cell.iterdescendants("br", *BLOCKS), None) is not None:
                 _write_lines(cell)
@@ -248,7 +248,7 @@ def _write_lines(cell: HtmlElement) -> None:
         block.tag = "span"
 
 
-def _rows(table: HtmlElement) -> list[HtmlElement]:
+def rows_of(table: HtmlElement) -> list[HtmlElement]:
     """The rows of a table itself, not of tables in it."""
     return [row for part in table for row in ([part] if part.tag == "tr" else part.iterchildren("tr"))]
 

@@ -35,7 +35,7 @@ def cards_of_others(weights: Weights, outside: Container[HtmlElement], kind: Pag
     everywhere = kind in (PageKind.PRODUCT, PageKind.THREAD)
     found: dict[HtmlElement, None] = {}
     for element in weights.elements:
-        if (everywhere or element in outside) and _is_group_of_links(element, weights):
+        if _is_group_of_links(element, weights) and (element in outside or (everywhere and not _is_of_icons(element))):
             found[element] = None
     if kind is PageKind.ARTICLE:
         found |= dict.fromkeys(_summaries(weights))
@@ -91,6 +91,16 @@ def _is_group_of_links(element: HtmlElement, weights: Weights) -> bool:
     if weights.linked[element] < DENSE * weights.text[element]:
         return False
     return sum(_is_card(child) for child in element if weights.links[child]) >= FEW
+
+
+def _is_of_icons(group: HtmlElement) -> bool:
+    """Whether the pictures of a group decorate its texts, as the page says: they are features, not other pages.
+
+    https://html.spec.whatwg.org/multipage/images.html#a-purely-decorative-image-that-doesn't-add-any-information
+    """
+    if next(group.iterdescendants(*HEADINGS), None) is not None:
+        return False
+    return all(picture.get("alt") == "" for picture in group.iterdescendants("img"))
 
 
 def _is_group(element: HtmlElement, weights: Weights) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Container, Iterable, Iterator
 
 from lxml.html import HtmlElement
 
-from webdata.pages._url.cards import cards_of_others
+from webdata.pages._url.cards import NOWHERE, cards_of_others
 from webdata.pages._url.dropping import Removals, drop
 from webdata.pages._url.names import (
     CHROME_NAMES,
@@ -76,7 +76,7 @@ DENSE = 0.4
 """The share of text in links from which a part beside the content is one of links."""
 VERY_DENSE = 0.7
 FEW = 3
-"""Links of the smallest such part, and of what is no button: a button has none."""
+"""Links of the smallest such part, and of what is no button: a button around prose has one or two."""
 MANY = 20
 """Links of the footer of a site, of which half of the text is in links."""
 ARTICLE = 600
@@ -181,12 +181,21 @@ def _is_label(element: HtmlElement) -> bool:
 
 
 def _is_control(element: HtmlElement, weights: Weights) -> bool:
-    """Whether an element is a control; what is said to be a button but has prose and several links is a part."""
+    """Whether an element is a control; a part said to be a button is none with prose and no or several links."""
     if element.tag in CONTROLS:
         return True
-    role = element.get("role")
-    is_part = role == "button" and weights.prose[element] > 0 and weights.links[element] >= FEW
-    return role in CONTROL_ROLES and not is_part
+    if element.get("role") != "button":
+        return element.get("role") in CONTROL_ROLES
+    if weights.prose[element] and not 0 < weights.links[element] < FEW:
+        return False
+    return not _is_card_link(element)
+
+
+def _is_card_link(element: HtmlElement) -> bool:
+    """Whether an element is a link around a picture or a heading; scripts give such links the role of a button."""
+    if element.tag != "a" or element.get("href", "#").startswith(NOWHERE):
+        return False
+    return next(element.iterdescendants("img", *HEADINGS), None) is not None
 
 
 def _is_twin(element: HtmlElement) -> bool:

@@ -8,6 +8,7 @@ from lxml.html import HtmlElement
 
 from webdata.pages._url import mathematics
 from webdata.pages._url.blocks import mark_roles
+from webdata.pages._url.columns import join_columns
 from webdata.pages._url.dropping import drop
 from webdata.pages._url.embedded import link_embedded
 from webdata.pages._url.listings import listed
@@ -35,6 +36,7 @@ def opened(root: HtmlElement, base: str) -> None:
     link_embedded(root, base)
     choose_pictures(root)
     mark_roles(root)
+    join_columns(root)
     for void in root.iter("source", "track"):
         void.tag = "span"  # libxml2 puts the elements after them into them
     _use_noscript(root)

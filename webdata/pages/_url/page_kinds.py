@@ -104,8 +104,9 @@ FEW_PRODUCTS = 4
 def _is_scattered(root: HtmlElement) -> bool:
     """Whether no tenth of a page's long paragraphs stands in one place: they are texts of other pages."""
     texts: defaultdict[HtmlElement | None, float] = defaultdict(float)
-    for paragraph in root.iter("p"):
-        if (amount := size("".join(paragraph.itertext()))) >= PROSE:
+    for paragraph in root.iter("p", "div"):
+        text = paragraph.itertext() if paragraph.tag == "p" else (paragraph.text or "",)
+        if (amount := size("".join(text))) >= PROSE:
             texts[paragraph.getparent()] += amount
     return max(texts.values(), default=0) < TENTH * sum(texts.values())
 

@@ -5,11 +5,14 @@ Style sheets hide one of two texts and set the facts of a line apart; without th
 
 from collections.abc import Iterator
 from itertools import pairwise
+from unicodedata import category
 
 from lxml.html import HtmlElement
 
 from webdata.pages._url.weights import BLOCKS, Weights, size
 
+MONEY = "Sc"
+"""The category of signs of currencies. https://www.unicode.org/reports/tr44/#General_Category_Values"""
 SHORTEST = 4
 """Characters from which a text that follows itself at once is a twin."""
 LONGEST = 500
@@ -17,8 +20,9 @@ LONGEST = 500
 INLINE = frozenset(["a", "b", "em", "i", "small", "span", "strong"])
 LISTED = frozenset(["code", "kbd", "math", "pre", "ruby", "samp", "sub", "sup", "svg", "tt", "var"])
 """Elements in which each character counts."""
-SENTENCES = frozenset(["a", "h1", "h2", "h3", "h4", "h5", "h6", "p"])
+SENTENCES = frozenset(["p"])
 FEW = 2
+ENDS = frozenset(".!?)")
 LETTERS = 3
 """Characters of the mean fact in a line; parts of words that are shown one by one are shorter."""
 
@@ -34,30 +38,42 @@ def twins(weights: Weights) -> Iterator[HtmlElement]:
 
 
 def set_apart(elements: list[HtmlElement]) -> None:
-    """Put, in place, a space between the neighbouring facts of a line: `2026`, `1h 54m`."""
+    """Put, in place, a space between the neighbouring facts of a line: `2026`, `1h 54m`; `$98.00`, `Was $130.00`."""
     listed = _listed(elements)
     for around in elements:
         if around.tag in SENTENCES or around in listed:
             continue
-        facts = _facts(around)
-        for fact, following in pairwise(facts):
-            if _begins_anew(_whole(fact), _whole(following)):
+        for fact, following in pairwise(_facts(around)):
+            if _begins_anew(fact, following):
                 fact.tail = fact.tail or " "
 
 
 def _facts(around: HtmlElement) -> list[HtmlElement]:
-    """All that is in an element, if that is elements of one class, each with a text of its own."""
-    facts = [child for child in around if child.tag == "span" and child.get("class") and not size(child.tail)]
-    if len(facts) < FEW or len(facts) != len(around) or len({fact.get("class") for fact in facts}) > 1:
+    """All that is in an element, if that is spans without text between them."""
+    facts = [child for child in around if child.tag == "span" and not size(child.tail)]
+    if len(facts) < FEW or len(facts) != len(around):
         return []
     return facts if sum(len(_whole(fact)) for fact in facts) >= LETTERS * len(facts) else []
 
 
-def _begins_anew(before: str, after: str) -> bool:
-    """Whether a text is no part of the word before it."""
-    if not before or not after or before[-1].isupper():
+def _begins_anew(fact: HtmlElement, following: HtmlElement) -> bool:
+    """Whether a text is no part of the word before it, nor its twin; a name with a colour for each part is one word."""
+    before, after = _whole(fact), _whole(following)
+    if not before or not after or not _is_beginning(after[0]) or before == after:
         return False
-    return after[0].isupper() or after[0].isdigit()
+    if fact.get("class") and fact.get("class") == following.get("class"):
+        return not before[-1].isupper()
+    several = _is_several(before) + _is_several(after)
+    return (before[-1].isalnum() or before[-1] in ENDS) and several > (1 if before[-1].isupper() else 0)
+
+
+def _is_beginning(sign: str) -> bool:
+    return sign.isupper() or sign.isdigit() or category(sign) == MONEY
+
+
+def _is_several(text: str) -> bool:
+    """Whether a text is more than one word without a number."""
+    return any(sign.isspace() or sign.isdigit() for sign in text)
 
 
 def _listed(elements: list[HtmlElement]) -> set[HtmlElement | None]:
