@@ -3,6 +3,7 @@
 import random
 import zlib
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 FONTS = b"<< /Font << /F1 3 0 R /F2 4 0 R >> >>"
 
@@ -71,6 +72,7 @@ def lines(left: float, top: float, rows: Sequence[str], pitch: float = 12, size:
 PLAIN = text(50, 100, "Plain words on a page.")
 
 
+@cache
 def hostile() -> dict[str, bytes]:
     """Files that loop, grow, lie or are broken, by what is wrong with them."""
     return {**_broken(), **_looping(), **_growing(), **_odd()}

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager, suppress
+from fcntl import LOCK_EX, flock
 from functools import wraps
 from itertools import count
 from pathlib import Path
@@ -38,7 +39,7 @@ NEWER_CAPTURES = SHARED / "captures-new"
 
 # A machine that is busy with two processes of tests is no failure. `make test-slow` and `make fuzz` try more examples.
 hypothesis.settings.register_profile("short", deadline=None, max_examples=50)
-hypothesis.settings.register_profile("long", deadline=None, max_examples=200)
+hypothesis.settings.register_profile("long", deadline=None, max_examples=100)
 hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=int(os.environ.get("EXAMPLES", "4000")))
 hypothesis.settings.load_profile("short")
 
@@ -99,6 +100,28 @@ def captures():
 def all_captures(captures):
     """The folders of all real saved pages, older and newer ones, which have the same folders."""
     return [folder for folder in (captures, NEWER_CAPTURES) if folder.is_dir()]
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory):
+    """`made_once(name, make)`: a folder in which `make(folder)` was called by one process of the test run for all."""
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+    def made(name, make):
+        folder = shared / name
+        with (shared / f"{name}.lock").open("w") as lock:
+            flock(lock, LOCK_EX)
+            if not folder.is_dir():
+                folder.mkdir()
+                try:
+                    make(folder)
+                except BaseException:
+                    shutil.rmtree(folder)
+                    raise
+        return folder
+
+    return made
 
 
 class RedisProcess:
@@ -269,11 +292,18 @@ def url(request):
 NUMBERS = count(1)
 
 
+@pytest.fixture(scope="session")
+def postgresql_copies(postgresql_admin):
+    """How databases are copied: as files, which takes half of the time; PostgreSQL before 15 knows no other way."""
+    [(version,)] = postgresql_admin("SHOW server_version_num").fetchall()
+    return " STRATEGY FILE_COPY" if int(version) >= 150000 else ""
+
+
 @pytest.fixture
-def postgresql(postgresql_server, postgresql_admin):
+def postgresql(postgresql_server, postgresql_admin, postgresql_copies):
     """The URL of a PostgreSQL database with the current schema."""
     name = f"test{next(NUMBERS)}"
-    postgresql_admin(f"CREATE DATABASE {name} TEMPLATE migrated")
+    postgresql_admin(f"CREATE DATABASE {name} TEMPLATE migrated{postgresql_copies}")
     yield f"{postgresql_server}{name}"
     postgresql_admin(f"DROP DATABASE {name} WITH (FORCE)")
 

@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 import pytest
@@ -35,26 +34,18 @@ REAL_FIGURES = {"serve.real.vs_floor", "serve.real.ms_at_1", "serve.access.vs_op
 
 
 @pytest.fixture(scope="module")
-def printed(tmp_path_factory):
-    """What a quick run prints; the processes of a test run share one."""
-    name = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
-    with (tmp_path_factory.getbasetemp().parent / f"benchmarks-{name}.txt").open("a+", encoding="utf-8") as shared:
-        flock(shared, LOCK_EX)
-        shared.seek(0)
-        found = shared.read()
-        if not found:
-            found = quick_run()
-            shared.write(found)
-    return found
+def printed(made_once):
+    """What a quick run prints."""
+    return (made_once("benchmarks", quick_run) / "printed").read_text(encoding="utf-8")
 
 
-def quick_run():
+def quick_run(folder):
     environ = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
     run = subprocess.run(
         ["make", "bench", "BENCH=--quick"], cwd=ROOT, env=environ, capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    return run.stdout
+    (folder / "printed").write_text(run.stdout, encoding="utf-8")
 
 
 def test_every_figure_is_printed(printed):

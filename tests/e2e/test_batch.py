@@ -104,12 +104,12 @@ def test_a_job_that_is_killed_loses_and_repeats_nothing(crawl, tmp_path, output)
     command = ["-a", "queries=q.txt", output, "out.jsonl", output, "rows.jsonl:rows"]
     command += ["-s", "JOBDIR=job", "-s", "CONCURRENT_REQUESTS=8"]
     kills = 0
-    for ended in (0, 3, 20, 45, 70, 80):
+    for ended in (0, 3, 45, 80):
         process = crawl(*command)
         wait_for(process, tmp_path, ended)
         process.kill()
         kills += process.wait() == -signal.SIGKILL
-    assert kills >= 4
+    assert kills >= 3
     status, _, log = finish(crawl(*command))
     assert status == 0, log
     assert_exactly_once(tmp_path)

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -36,29 +35,34 @@ MANY = {
 
 
 @pytest.fixture(scope="module")
-def render():
+def render(made_once):
     """Renders the chart with values: the documents by their kind and the notes, or the message of an error."""
-    with TemporaryDirectory(prefix="webdata-chart-") as folder:
-        install = [sys.executable, "-m", "pip", "install", "--quiet", "--target", folder, "--only-binary", ":all:"]
-        done = subprocess.run([*install, *TOOLS], capture_output=True, text=True, check=False)
+    environ = {**os.environ, "PYTHONPATH": str(made_once("helm", install))}
+
+    def rendered(**values):
+        done = subprocess.run(
+            [sys.executable, "-c", RENDER],
+            input=json.dumps(values),
+            env=environ,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if done.returncode:
-            pytest.skip(f"Helm's library cannot be installed: {done.stderr.strip().splitlines()[-1]}")
+            return done.stderr, ""
+        answer = json.loads(done.stdout)
+        return {one["kind"]: one for one in answer["documents"]}, answer["notes"]
 
-        def rendered(**values):
-            done = subprocess.run(
-                [sys.executable, "-c", RENDER],
-                input=json.dumps(values),
-                env={**os.environ, "PYTHONPATH": folder},
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            if done.returncode:
-                return done.stderr, ""
-            answer = json.loads(done.stdout)
-            return {one["kind"]: one for one in answer["documents"]}, answer["notes"]
+    return rendered
 
-        yield rendered
+
+def install(folder):
+    options = ["--quiet", "--no-compile", "--only-binary", ":all:", "--target", folder]
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "install", *options, *TOOLS], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        pytest.skip(f"Helm's library cannot be installed: {done.stderr.strip().splitlines()[-1]}")
 
 
 def pods(kinds):

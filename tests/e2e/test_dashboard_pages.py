@@ -19,6 +19,7 @@ PASSWORD = "some words in a row 42"
 IDS = re.compile(r"(key|whk|mem|acc|req|msg|bat)_\w+")
 NOT_A_PAGE = re.compile(r"export|\.csv|\.jsonl|/static/")
 SCREENS = [(360, "light"), (780, "dark"), (1280, "light"), (2560, "dark")]
+WITH_AXE = [(360, "light"), (2560, "dark")]
 
 
 @pytest.fixture(scope="module")
@@ -35,14 +36,15 @@ async def sign_up(tab, link):
 
 
 async def check(tab):
-    """Assert that the page has no barrier and is no wider than the screen, whatever that is."""
+    """Assert that the page is no wider than any screen, and has no barrier on the smallest and on the largest."""
     for width, scheme in SCREENS:
         await tab.set_viewport_size({"width": width, "height": 900})
         await tab.emulate_media(color_scheme=scheme)
         wider = await tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wider <= 0, f"{tab.url} at {width} px"
-        found = await Axe().run(tab)
-        assert found.violations_count == 0, f"{tab.url} at {width} px, {scheme}\n{found.generate_report()}"
+        if (width, scheme) in WITH_AXE:
+            found = await Axe().run(tab)
+            assert found.violations_count == 0, f"{tab.url} at {width} px, {scheme}\n{found.generate_report()}"
 
 
 def pattern(address):
@@ -53,7 +55,7 @@ def pattern(address):
 
 @pytest.mark.slow
 async def test_no_page_has_a_barrier(running, invitation):
-    """axe finds nothing on any page that links lead to, in light and dark, from 360 px to 2560; no page is too wide."""
+    """axe finds nothing on any page that links lead to, in light and dark; no page is too wide, from 360 px to 2560."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         context = await browser.new_context(ignore_https_errors=True, reduced_motion="reduce")

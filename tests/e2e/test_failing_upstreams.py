@@ -117,7 +117,9 @@ def told(one, replies):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kills", [0, 3])
+@pytest.mark.parametrize(
+    ("database", "kills"), [("sqlite", 0), ("sqlite", 3), ("postgresql", 3)], indirect=["database"]
+)
 def test_calls_while_upstreams_fail(start, database, tmp_path, until, kills):
     """Outcomes and prices are right, budgets exact, and no key is in any answer, page, log, sample or database."""
     own = {"WEBDATA_DATABASE": database.url, "WEBDATA_WORKERS": "2", "WEBDATA_SAMPLES": str(tmp_path / "samples")}

@@ -39,16 +39,18 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(NPM is None, reason="npm is n
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory):
+def installed(made_once):
     """A folder with all packages."""
-    folder = tmp_path_factory.mktemp("node")
+    return made_once("node", install)
+
+
+def install(folder):
     (folder / "package.json").write_text("{}")
     command = [NPM, "install", "--ignore-scripts", "--no-audit", "--no-fund", *PACKAGES.values()]
     try:
         subprocess.run(command, cwd=folder, capture_output=True, timeout=300, check=True)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
         pytest.skip("the packages of Node.js cannot be installed: their registry is out of reach")
-    return folder
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import sys
 import tarfile
 import venv
 import zipfile
+from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 from typing import NamedTuple
@@ -31,12 +32,14 @@ SECONDS = 300
 
 
 @pytest.fixture(scope="module")
-def dist(tmp_path_factory):
+def dist(made_once):
     """The folder with a wheel and the sources, as `make wheel` writes them."""
-    folder = tmp_path_factory.mktemp("dist")
+    return made_once("dist", build)
+
+
+def build(folder):
     command = [sys.executable, "-m", "hatchling", "build", "--directory", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=SECONDS)
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -46,13 +49,15 @@ def wheel(dist):
 
 
 @pytest.fixture(scope="module")
-def programs(wheel, tmp_path_factory):
+def programs(made_once, wheel):
     """The folder of programs of an environment in which the wheel alone is installed, without an extra."""
-    folder = tmp_path_factory.mktemp("environment")
+    return made_once("environment", partial(install, wheel)) / "bin"
+
+
+def install(wheel, folder):
     venv.create(folder, symlinks=True, with_pip=True)
     command = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-compile", str(wheel)]
     subprocess.run(command, check=True, capture_output=True, timeout=SECONDS)
-    return folder / "bin"
 
 
 @pytest.fixture

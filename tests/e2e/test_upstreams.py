@@ -1,21 +1,14 @@
 """Upstream APIs of an operator: stand-ins on loopback that speak the documented APIs, and repeat the key."""
 
-import os
 import re
-import signal
 import threading
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from http.client import HTTPException
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from time import sleep
 from urllib.parse import parse_qs, quote, urlsplit
 
 import orjson
 import pytest
-
-from webdata.stores.sql_stores import SqlStores
 
 KEY = "sk-operator-0123456789"
 STALL_SECONDS = 20
@@ -197,41 +190,3 @@ def test_a_wrong_upstream_ends_the_start(start, tmp_path):
         pass
     assert "nothing of brave is no kind: give one of brave" in str(caught.value)
     assert KEY not in (tmp_path / "log").read_text()
-
-
-def workers_of(pid):
-    """The worker processes of a service."""
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:  # noqa: PTH123
-        return [int(child) for child in children.read().split()]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_budgets_are_exact_over_workers_that_are_killed(start, request, tmp_path, kind):
-    """Two workers that are killed again and again never send more than a day has, and count all that was sent."""
-    most = 60
-    database = f"sqlite:///{tmp_path}/webdata.sqlite3" if kind == "sqlite" else request.getfixturevalue("postgresql")
-    with api() as stand_in:
-        only = {"name": "home", "kind": "searxng", "url": stand_in.url, "requests_a_day": most}
-        environ = settings(only, WEBDATA_WORKERS="2", WEBDATA_DATABASE=database, WEBDATA_WORKER="off")
-        with start(limited=kind != "sqlite", **environ) as one:
-
-            def call(number):
-                with suppress(OSError, HTTPException, ValueError):
-                    return search(one, f"tea {number}")[0]
-                return None
-
-            with ThreadPoolExecutor(6) as callers:
-                calls = [callers.submit(call, number) for number in range(3 * most)]
-                for _ in range(4):
-                    sleep(0.7)
-                    for worker in workers_of(one.process.pid)[:1]:
-                        with suppress(ProcessLookupError):
-                            os.kill(worker, signal.SIGKILL)
-                statuses = Counter(done.result(60) for done in calls)
-
-        with SqlStores(database) as stores, stores._database.reads.connect() as connection:
-            [(counted,)] = connection.exec_driver_sql("SELECT requests FROM upstream_requests")
-    sent = len(stand_in.sent)
-    assert statuses[200] <= sent <= counted <= most, statuses
-    assert len({terms for _, terms in stand_in.sent}) == sent, "a request was sent twice for a call"

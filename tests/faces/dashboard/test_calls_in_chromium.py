@@ -50,9 +50,8 @@ async def fill(stores, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
-async def test_pages_do_no_harm_and_suit_everybody(visitor, stores, tmp_path, scheme, width):
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])
+async def test_pages_do_no_harm_and_suit_everybody(visitor, stores, tmp_path, width, scheme):
     """Attacks run nothing and ask no other site; each page is as wide as its screen, has no barrier, and is small."""
     request_id = await fill(stores, tmp_path)
     person = await visitor().sign_up(role="admin")
