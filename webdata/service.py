@@ -96,7 +96,7 @@ from webdata.observability.logs import log_to_standard_error
 from webdata.observability.metrics import Metrics, access_metrics, call_metrics
 from webdata.observability.recent_calls import RecentCalls
 from webdata.observability.stored_state import StoredState
-from webdata.runtime.process.memory import collect_less, return_large_blocks
+from webdata.runtime.process.memory import collect_less, tune_heap
 from webdata.runtime.process.names import is_dead, this_process
 from webdata.runtime.process.on_demand import OnDemandProcess
 from webdata.runtime.process.repeat import repeat, running
@@ -142,7 +142,7 @@ def run(config: Config, listening: Listening, worker: Worker | None = None) -> N
     log_to_standard_error(worker.number if worker else None)
     main = _Main(Service(config, listening, scrapy_settings(), worker))
     collect_less()
-    return_large_blocks()
+    tune_heap()
     reactor.installNameResolver(ReactorNames(NameResolver(search=True)))
     reactor.callWhenRunning(main.start)
     own_temporary_files()

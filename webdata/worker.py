@@ -22,7 +22,7 @@ from webdata.domain.errors import ConfigError, DatabaseUnavailableError
 from webdata.observability.logs import log_to_standard_error
 from webdata.runtime.process.child_process import settings_of_child, tell_parent, when_parent_stops
 from webdata.runtime.process.disk import lacks_room
-from webdata.runtime.process.memory import collect_less, return_large_blocks
+from webdata.runtime.process.memory import collect_less, tune_heap
 from webdata.runtime.process.names import is_dead, this_process
 from webdata.runtime.process.reactor import install_reactor
 from webdata.runtime.process.repeat import running
@@ -146,7 +146,7 @@ class Program:
             if config.worker_metrics is not None:
                 opened.callback(_serve_metrics(config.worker_metrics, metrics).stopListening)
             collect_less()
-            return_large_blocks()
+            tune_heap()
             self._worker = self._made_worker(stores, ephemeral, crawlers, metrics)
             if not self._stopping:
                 async with running(self._made_upkeep(stores, crawlers).run()):

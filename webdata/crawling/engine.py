@@ -157,7 +157,7 @@ class EngineSpider(Spider):
     # For subclasses to implement or override.
 
     def request(self, query: Any) -> Request:
-        """The first request of a query of the resource's type."""
+        """The first request of a query of the resource's type, a new one each time."""
         raise NotImplementedError
 
     def parse(self, response: Response, query: Any) -> AsyncIterator[Record]:
@@ -231,9 +231,9 @@ class EngineSpider(Spider):
         run = run or self.query_run(query)
         if run.region and "X-Proxy-Location" not in query.without_effect and self.online:
             check_region(run.region, self.settings)
-        prepared = self.of_run(request, run).replace(dont_filter=True)
-        Fetch.of(prepared).query = query
-        return prepared
+        request.dont_filter = True
+        Fetch.of(self.of_run(request, run)).query = query
+        return request
 
     def of_run(self, request: Request, run: QueryRun) -> Request:
         """The request, as a part of the query's run."""
@@ -358,7 +358,9 @@ class EngineSpider(Spider):
             return Failure(self.batch.given(row), "invalid", None, str(error), row.line)
         except Exception as error:  # noqa: BLE001  # every query must end as a result or a failure
             return self.failure(error, row)
-        return request.replace(callback=self.answered, errback=self.failed, cb_kwargs={"query": query, "row": row})
+        request.callback, request.errback = self.answered, self.failed
+        request.cb_kwargs.update(query=query, row=row)
+        return request
 
     async def answered(self, response: Response, query: Query, row: Row) -> AsyncIterator[ParsedPage | Failure]:
         """The result or failure of a batch's query with a response."""

@@ -39,13 +39,13 @@ def test_the_collector_runs_after_the_start():
 
 
 BLOCKS = """
-from webdata.runtime.process.memory import return_large_blocks
+from webdata.runtime.process.memory import tune_heap
 
 def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) // 256
 
-return_large_blocks()
+tune_heap()
 b"x" * (20 << 20)
 before, blocks, kept = resident(), [], []
 for _ in range(6):
@@ -55,6 +55,28 @@ blocks.clear()
 print(resident() - before)
 """
 """Prints how many MB more a process has after six pages of 20 MB, with a small block above each."""
+
+
+TREES = """
+from resource import RUSAGE_SELF, getrusage
+from webdata.runtime.process.memory import tune_heap
+
+def tree():
+    before = getrusage(RUSAGE_SELF).ru_minflt
+    [b"x" * 500_000 for _ in range(16)]
+    return getrusage(RUSAGE_SELF).ru_minflt - before
+
+tune_heap()
+tree()
+print(tree())
+"""
+"""Prints how many of the 2,000 pages of memory that a second tree takes are new to the process."""
+
+
+def test_the_memory_of_a_tree_stays_for_the_next_one():
+    """What a page of usual size has freed is used again, without a return to the system."""
+    ran = subprocess.run([sys.executable, "-c", TREES], capture_output=True, text=True, check=True)
+    assert int(ran.stdout) < 500
 
 
 def test_large_blocks_are_returned_to_the_system():

@@ -13,7 +13,7 @@ from scrapy.settings import BaseSettings
 
 from webdata.crawling.jobs.feeds import JobFeedExporter
 from webdata.domain.errors import ConfigError, QueryError
-from webdata.runtime.process.memory import collect_less
+from webdata.runtime.process.memory import collect_less, tune_heap
 
 COUNTS = {
     "CONCURRENT_ITEMS": 1,
@@ -64,6 +64,7 @@ class Command(CrawlCommand):
         assert self.crawler_process
         check_engine(args[0], sorted(self.crawler_process.spider_loader.list()))
         collect_less()
+        tune_heap()
         crawler = self._create_crawler(args[0])
         check_numbers(crawler.settings)
         crawl = self.crawler_process.crawl(crawler, **opts.spargs)

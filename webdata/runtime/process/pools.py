@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from pebble import ProcessPool
 
-from webdata.runtime.process.memory import return_large_blocks
+from webdata.runtime.process.memory import tune_heap
 from webdata.runtime.process.parents import end_with_parent
 
 TASKS = 500
@@ -37,7 +37,7 @@ def _limit_process() -> None:
     """Limit a process's memory and priority, have it keep little, and let SIGTERM end it at once."""
     end_with_parent(os.getppid())
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    return_large_blocks()
+    tune_heap()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # PDFium aborts where it gets no memory
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     os.nice(NICENESS)
