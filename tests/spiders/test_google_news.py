@@ -53,6 +53,22 @@ def test_an_edition_sets_three_parameters_that_agree(ceid, expected):
     assert (pairs["hl"], pairs["gl"], pairs["ceid"]) == expected
 
 
+@pytest.mark.parametrize(
+    ("tbs", "terms"),
+    [("qdr:d", "tea when:1d"), ("qdr:w", "tea when:7d"), ("qdr:w2", "tea when:14d"), ("qdr:h6", "tea when:6h")],
+)
+def test_the_age_of_articles_is_an_operator_of_the_terms(tbs, terms):
+    """The feed has no parameter for it, and no week."""
+    assert parameters(q="tea", tbs=tbs)["q"] == terms
+
+
+@pytest.mark.parametrize("tbs", ["qdr:x", "qdr:d0", "qdr:d100", "sbd:1", "d"])
+def test_an_age_that_cannot_be_is_refused(tbs):
+    """Nothing else of the engine's filters is for news."""
+    with pytest.raises(QueryError):
+        NewsQuery.read([("q", "tea"), ("tbs", tbs)])
+
+
 @pytest.mark.parametrize("region", Region)
 def test_a_region_has_an_edition(region):
     """Every region has an edition; an edition in the query has priority."""

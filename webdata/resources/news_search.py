@@ -48,6 +48,14 @@ class NewsQuery(PagesQuery):
     ] = None
     hl: Language = None
     gl: Country = None
+    tbs: Annotated[
+        str | None,
+        described(
+            "how old the articles are at most, such as tbs=qdr:d, qdr:w, qdr:m, qdr:y, or qdr:h6 for six hours",
+            "qdr:w",
+            pattern=r"^qdr:[hdwmy]([1-9][0-9]?)?$",
+        ),
+    ] = None
     resolve_links: Annotated[
         bool, Field(strict=True, description="one of true, false"), BeforeValidator(flag), AfterValidator(_resolving)
     ] = False

@@ -58,7 +58,7 @@ class BraveSpider(UpstreamSpider):
         WEB_SEARCH.name: WEB_FIELDS,
         IMAGE_SEARCH.name: ("region",),
         VIDEO_SEARCH.name: WEB_FIELDS,
-        NEWS_SEARCH.name: ("hl", "gl", "region"),
+        NEWS_SEARCH.name: ("hl", "gl", "region", "tbs"),
     }
     missing_parts: ClassVar = {
         WEB_SEARCH.name: web.missing("related_questions"),

@@ -74,7 +74,7 @@ class GoogleNewsSpider(EngineSpider):
             self.store.close()
 
     def request(self, query: NewsQuery) -> Request:
-        parameters = {"q": query.q, **locale(query)}
+        parameters = {"q": terms(query), **locale(query)}
         return Request(f"{SITE}/rss/search?{urlencode(parameters)}", cookies={"CONSENT": "YES+"})
 
     async def parse(self, response: Response, query: NewsQuery) -> AsyncIterator[Record]:
@@ -103,6 +103,14 @@ class GoogleNewsSpider(EngineSpider):
         """The latest end of the query's other fetches, by the monotonic clock; the record takes time after them."""
         run = Fetch.of(response).run
         return run.start() + run.deadline - min(MARGIN, run.deadline * MARGIN_SHARE)
+
+
+def terms(query: NewsQuery) -> str:
+    """The search terms, with the age of the articles as an operator of theirs: `qdr:w2` is `when:14d`."""
+    if query.tbs is None:
+        return query.q
+    unit, number = query.tbs.removeprefix("qdr:")[0], int(query.tbs.removeprefix("qdr:")[1:] or 1)
+    return f"{query.q} when:{7 * number}d" if unit == "w" else f"{query.q} when:{number}{unit}"
 
 
 def locale(query: NewsQuery) -> dict[str, str]:

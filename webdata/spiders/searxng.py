@@ -49,7 +49,7 @@ class SearxngSpider(UpstreamSpider):
         WEB_SEARCH.name: WEB_FIELDS,
         IMAGE_SEARCH.name: (),
         VIDEO_SEARCH.name: WEB_FIELDS,
-        NEWS_SEARCH.name: ("hl", "gl"),
+        NEWS_SEARCH.name: ("hl", "gl", "tbs"),
     }
     missing_parts: ClassVar = {
         WEB_SEARCH.name: web.missing("answers", "related_searches", "total"),

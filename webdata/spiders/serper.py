@@ -41,7 +41,7 @@ class SerperSpider(UpstreamSpider):
         WEB_SEARCH.name: WEB_FIELDS,
         IMAGE_SEARCH.name: ("region",),
         VIDEO_SEARCH.name: WEB_FIELDS,
-        NEWS_SEARCH.name: ("hl", "gl", "region"),
+        NEWS_SEARCH.name: ("hl", "gl", "region", "tbs"),
         SCHOLAR_SEARCH.name: ("num", "start"),
     }
     missing_parts: ClassVar = {

@@ -183,7 +183,7 @@ async def test_an_empty_answer_is_true(search, calls):
         ("q=a&categories=files", "'files' is no category here: the categories are general, images"),
         ("q=a&engines=qwant", "qwant: There is no such engine here: the engines are google_web"),
         ("q=a&categories=images&pageno=2", "pageno"),
-        ("q=a&categories=news&time_range=day", "time_range"),
+        ("q=a&categories=images&time_range=day", "time_range"),
         ("q=a&categories=images&safesearch=2", "safesearch"),
         ("q=a&disabled_engines=bing", "disabled_engines"),
         ("q=a&timeout_limit=3", "timeout_limit"),

@@ -195,7 +195,7 @@ async def test_a_country_may_be_a_region(post, calls):
         ("search", {"q": "a", "location": "Porto"}, "location is not honoured here"),
         ("search", {"q": "a", "type": "news"}, "type"),
         ("images", {"q": "a", "page": 2}, "page"),
-        ("news", {"q": "a", "tbs": "qdr:d"}, "tbs"),
+        ("images", {"q": "a", "tbs": "qdr:d"}, "tbs"),
     ],
 )
 @ensureDeferred

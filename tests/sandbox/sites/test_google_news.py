@@ -46,6 +46,13 @@ def test_another_edition_has_other_articles():
     assert ask(q="coffee", ceid="DE:de") != ask(q="coffee", ceid="US:en")
 
 
+def test_an_age_in_the_terms_leaves_older_articles_out():
+    """The operator is no part of the titles."""
+    entries = record(q="coffee when:6h")["entries"]
+    assert min(entry["published_parsed"][:5] for entry in entries) >= [2026, 7, 13, 22, 8]
+    assert not any("when" in entry["title"] for entry in entries)
+
+
 def test_a_feed_is_xml_of_a_hundred_invented_articles():
     """Every article has its own URL at an invented publisher, some begin a cluster."""
     assert len(ElementTree.fromstring(ask(q="coffee").body).findall("channel/item")) == 100

@@ -49,6 +49,11 @@ ENTRIES = 100
 CLUSTERS = 40
 """One entry in this many is a cluster."""
 CACHED_FEEDS = 32
+OLDEST = 40_000
+"""Minutes since the oldest article."""
+AGE = re.compile(r"\bwhen:([1-9][0-9]?)([hdmy])\b")
+"""The operator of how old articles are at most."""
+MINUTES = {"h": 60, "d": 24 * 60, "m": 30 * 24 * 60, "y": 365 * 24 * 60}
 NOW = datetime(2026, 7, 14, 4, 8, 56, tzinfo=UTC)
 """The build time of every feed."""
 NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -65,6 +70,15 @@ class NewsSearch(Search):
     """The scenarios of the articles' pages, as search terms."""
     legacy_ids: bool = False
     """Whether the ids contain the articles' URLs."""
+
+    @property
+    def topic(self) -> str:
+        return AGE.sub("", super().topic).strip()
+
+    @property
+    def oldest(self) -> int:
+        """Minutes since the oldest article of the feed."""
+        return min([OLDEST, *(int(number) * MINUTES[unit] for number, unit in AGE.findall(self.q))])
 
     @property
     def market(self) -> tuple[object, ...]:
@@ -92,7 +106,7 @@ def _entry(search: NewsSearch, number: int) -> Data:
     random = search.random("cluster", number)
     count = random.number(2, 9) if random.chance(CLUSTERS) else 1
     articles = [_listed(search, number, index) for index in range(count)]
-    return {"date": _date(search.random("entry", number).number(1, 40_000)), "articles": articles}
+    return {"date": _date(search.random("entry", number).number(1, search.oldest)), "articles": articles}
 
 
 def _listed(search: NewsSearch, number: int, index: int) -> Data:
