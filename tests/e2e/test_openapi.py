@@ -38,14 +38,17 @@ STRICTER = pytest.mark.parametrize("environ", ["postgresql"], indirect=True)
 """The database that refuses more: NUL in a text, a number or a time out of bounds."""
 
 
+@pytest.fixture(scope="session")
+def on_postgresql(postgresql_server, postgresql_admin):
+    """The settings of a service over PostgreSQL; a service is shared as long as its settings are the same."""
+    postgresql_admin("CREATE DATABASE openapi TEMPLATE migrated")
+    return {"WEBDATA_DATABASE": f"{postgresql_server}openapi"}
+
+
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def environ(request):
     """The settings of a service over each of the databases."""
-    if request.param == "sqlite":
-        return {}
-    server, run = request.getfixturevalue("postgresql_server"), request.getfixturevalue("postgresql_admin")
-    run("CREATE DATABASE openapi TEMPLATE migrated")
-    return {"WEBDATA_DATABASE": f"{server}openapi"}
+    return {} if request.param == "sqlite" else request.getfixturevalue("on_postgresql")
 
 
 @pytest.fixture(scope="module")

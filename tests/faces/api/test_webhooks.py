@@ -7,6 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from pytest_twisted import ensureDeferred
+from scrapy.utils.defer import deferred_from_coro
 
 from webdata.accounts.access.api_keys import new_key
 from webdata.accounts.webhooks.webhooks import MOST_WEBHOOKS, Webhooks
@@ -149,7 +150,7 @@ async def test_a_rotation_leaves_the_old_secret_for_a_day(ask, stores):
     """A rotation shows a new secret; the old one signs for a day."""
     made = (await ask("POST", "", NEW)).json
     rotated = (await ask("POST", f"/{made['id']}/rotate")).json
-    [webhook] = await stores.webhooks.all("acc_default")
+    [webhook] = await deferred_from_coro(stores.webhooks.all("acc_default"))
     now = datetime.now(UTC)
     assert webhook.secrets(now) == (rotated["secret"], made["secret"])
     assert webhook.secrets(now + timedelta(hours=24)) == (rotated["secret"],)
