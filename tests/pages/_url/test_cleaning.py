@@ -165,6 +165,7 @@ def test_chrome_around_the_content_is_removed(read, html):
             "### Depth\n\n*After.*",
         ),
         ("<p>Nine<span style='position:absolute;left:-9999px'>in all</span> metres.</p>", "Nine metres."),
+        ("<p>Nine<span style='position:relative;left:-1263px'> and a slide</span>.</p>", "Nine and a slide."),
         (
             (
                 "<div><div role=tablist><button role=tab>npm</button><button role=tab>yarn</button></div>"

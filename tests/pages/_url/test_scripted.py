@@ -118,6 +118,11 @@ FLAT = [{"post": 1, "trees": 2}, POST, [3, 6, 9], *(
 ), "Old."]  # fmt: skip
 
 
+ESCAPED = json.dumps(json.dumps(STATE))[1:-1]
+"""STATE within a text of JavaScript."""
+IN_HEXADECIMAL = json.dumps(STATE).replace('"', r"\x22")
+
+
 @pytest.mark.parametrize(
     "html",
     [
@@ -127,6 +132,8 @@ FLAT = [{"post": 1, "trees": 2}, POST, [3, 6, 9], *(
         f"{SHELL}<script>window['__APOLLO_STATE__']={json.dumps(STATE)}</script>",
         f"{SHELL}<script>window.__INITIAL_STATE__=JSON.parse({json.dumps(json.dumps(STATE))});</script>",
         f"{SHELL}<script>window.__STATE__=JSON.parse('{json.dumps(STATE)}');</script>",
+        f"{SHELL}<script>window.__STATE__=JSON.parse('{ESCAPED}');</script>",
+        f"{SHELL}<script>window.__STATE__=JSON.parse('{IN_HEXADECIMAL}');</script>",
         f"{SHELL}<script>window.__remixContext.streamController.enqueue({json.dumps(json.dumps(STATE))});</script>",
         as_data(STATE).replace("application/json", "fastboot/shoebox"),
         as_flight(f"1:T{len(POST):x},{POST}2:{json.dumps(['$', ENTRIES])}\n"),
@@ -141,6 +148,8 @@ FLAT = [{"post": 1, "trees": 2}, POST, [3, 6, 9], *(
         "Apollo",
         "parsed",
         "quoted",
+        "quoted with escapes",
+        "quoted in hexadecimal",
         "streamed",
         "Ember",
         "React",

@@ -53,10 +53,10 @@ WHOLES = frozenset(["blockquote", "code", "dl", "figure", "li", "ol", "p", "pre"
 """Elements of which no part is removed alone."""
 HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 OFF_SCREEN = re.compile(
-    r"(?:left|top)\s*:\s*-\d{4,}|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01]|clip-path\s*:\s*inset\(\s*(?:50|100)%",
+    r"(?:left|top)\s*:\s*-(?:9{3,}|10{4,})(?!\d)|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01]|clip-path\s*:\s*inset\(\s*(?:50|100)%",
     re.IGNORECASE,
 )
-"""The styles of text that only screen readers read."""
+"""The styles of text that only screen readers read; slides of carousels are off by their own width."""
 PAID = re.compile(r'"cssSelector"\s*:\s*("[^"]{1,300}"|\[[^\]]{1,1000}\])')
 """The selectors of a page's `hasPart`, in its structured data."""
 PAID_CLASS = re.compile(r"\.([\w-]+)(?=[\s,\"])")

@@ -41,6 +41,8 @@ FLIGHT = re.compile(r"\b__next_f\.push\(\s*+(?=\[)")
 ROW = re.compile(rb"[0-9a-f]*+:(?:T([0-9a-f]{1,6}),|[A-Z]*+)")
 """The beginning of a row of that: `5:{…}` until the end of the line, `6:T1f,…` with a length in bytes."""
 QUOTED = re.compile(r"'((?:[^'\\]|\\.)*+)'", re.DOTALL)
+OTHER_ESCAPES = re.compile(r"\\(?:x([0-9a-fA-F]{2})|(.))|\"", re.DOTALL)
+"""Escapes of JavaScript, of which JSON has not all, and quotation marks that JSON has to escape."""
 JSON = ("{", "[")
 DECODER = json.JSONDecoder(strict=False)
 PARAGRAPH = re.compile(r"<(?:p|br|li|h[1-6])\b", re.IGNORECASE)
@@ -118,10 +120,16 @@ def _texts(root: HtmlElement) -> Iterator[tuple[str, bool]]:
         yield from ((value, False) for value in element.values() if len(value) >= LONG and value.startswith(JSON))
 
 
+def _escape(found: re.Match[str]) -> str:
+    if found[1]:
+        return f"\\u00{found[1]}"
+    return "'" if found[2] == "'" else f"\\{found[2] or found[0]}"
+
+
 def _value(text: str) -> Any:
     """The JSON at the beginning of a text, which may be within a text of JSON; None for anything else."""
     if quoted := QUOTED.match(text):
-        text = '"' + quoted[1].replace("\\'", "'").replace('"', '\\"') + '"'
+        text = f'"{OTHER_ESCAPES.sub(_escape, quoted[1])}"'
     try:
         value = orjson.loads(text)
     except ValueError:

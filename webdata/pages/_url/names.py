@@ -29,12 +29,12 @@ VENDORS = frozenset([
     "mw-editsection", "mw-jump-link", "navbox", "catlinks", "headerlink", "cli-modal", "cookie-consent", "upsells",
     "cross-sells", "skip-link", "skip-to-content-link",
     "js-browserWarning", "p-sectionLinks", "message-signature", "u-bottomFixer", "ipsPwaInstall",
-    "iPwaInstall__learnPopover", "ipsSkipToContent", "cTopicPostArea", "copy-path", "hideme",
+    "iPwaInstall__learnPopover", "ipsSkipToContent", "cTopicPostArea", "copy-path",
 ])  # fmt: skip
 """Classes and ids of containers of known programs, as these write them: consent platforms (OneTrust, Cookiebot, Didomi,
 Usercentrics, Quantcast, Complianz, CookieYes, Osano, iubenda), buttons to share (AddToAny, AddThis, Jetpack),
 advertisements (AdSense, Outbrain, Taboola), edit links (MediaWiki), WooCommerce's other products, notices, menus and
-signatures of forums (XenForo, Invision), controls of rustdoc.
+signatures of forums (XenForo, Invision), the button of rustdoc that copies.
 """
 COMMENTS = frozenset([
     "comments", "comments-area", "comment-list", "commentlist", "disqus_thread", "respond", "comment-respond",

@@ -153,14 +153,16 @@ def _is_menu(element: HtmlElement) -> bool:
 
 def _open_answers(root: HtmlElement) -> None:
     """Show the hidden part that follows a button with its title, unless it is a menu."""
-    for button in [*_buttons(root)]:
-        if not _is_title(button):
-            continue
+    answers: dict[HtmlElement, None] = {}
+    for button in filter(_is_title, _buttons(root)):
         title = next((around for around in islice(button.iterancestors(), 3) if around.tag in TITLES), button)
         answer = title.getnext()
-        if answer is None or answer.tag not in BLOCKS or _is_menu(answer):
+        if answer is None or answer.tag not in BLOCKS:
             continue
         if button.get("aria-controls", answer.get("id")) == answer.get("id"):
+            answers[answer] = None
+    for answer in answers:  # once, however many buttons a title has
+        if not _is_menu(answer):
             _show(answer)
 
 

@@ -24,10 +24,8 @@ PLACEHOLDER = re.compile(
 )
 """The file name of a picture that stands until another is loaded."""
 NAMED = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?)(?:[?#]|$)", re.IGNORECASE)
-ADDRESS = re.compile(
-    r"\s*+[^\s{}\"'<>]{1,2000}\.(?:jpe?g|png|webp|avif)(?:\?[^\s{}\"'<>]{0,2000}+)?\s*+", re.IGNORECASE
-)
-"""A text that is nothing but the address of a picture."""
+ADDRESS = re.compile(r"\s*+[^\s{}\"'<>]++\s*+")
+"""A text that may be an address and nothing else."""
 LONGEST = 4_000
 """Characters of the longest address of a picture."""
 TINY = frozenset(["0", "1", "2", "0px", "1px"])
@@ -78,7 +76,8 @@ def _own(picture: HtmlElement) -> Iterator[str | None]:
 
 def _unnamed(picture: HtmlElement) -> Iterator[str]:
     """The addresses of pictures in other attributes that scripts read."""
-    return (value for name, value in picture.items() if name.startswith("data-") and ADDRESS.fullmatch(value))
+    values = (value for name, value in picture.items() if name.startswith("data-"))
+    return (value for value in values if ADDRESS.fullmatch(value) and NAMED.search(value))
 
 
 def largest(srcset: str | None) -> str | None:
