@@ -36,6 +36,8 @@ HOSTILE = {
     "too many attributes": f"<p {' '.join(f'a{n}=1' for n in range(1990))}>x</p>" * 90,
     "a long class": f'<div class="{"a-nav " * 3000}">text</div>' * 300,
     "headings and chrome": "<div class=nav><span>x</span></div>" * MANY + "<h1>t</h1>",
+    "buttons of one answer": f"<h3>{'<button>a</button>' * 9000}</h3><div>{'<a href=/x>b</a> ' * 20_000}</div>",
+    "attributes like addresses": f"<img data-x='{'.jpg?' * 790}!<' src=a.png>" * 1500,
     "a long text": "<p>" + "word " * 1_000_000,
     "20 MB": "<p>hello world this is text</p>\n" * 600_000,
 }
