@@ -9,8 +9,6 @@ from pytest_twisted import ensureDeferred
 from webdata.faces.api.account import ACCOUNT, USAGE
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT
 
-TODAY = datetime.now(UTC).date()
-
 
 @ensureDeferred
 async def test_the_account_has_credits_plan_and_key(send, test_secret):
@@ -32,6 +30,7 @@ async def test_the_account_has_credits_plan_and_key(send, test_secret):
 @ensureDeferred
 async def test_the_usage_is_grouped(send, live_secret, group_by):
     """The usage has the calls of the last 30 days by day, endpoint or key."""
+    today = datetime.now(UTC).date()
     for term in ("coffee", "tea"):
         await send(f"/v1/search?q={term}", headers={"X-Api-Key": live_secret})
     response = await send(f"/api/v1/usage?group_by={group_by}")
@@ -40,8 +39,8 @@ async def test_the_usage_is_grouped(send, live_secret, group_by):
     [row] = response.json["usage"]
     assert (row["calls"], row["credits"], row["cached"], row["released"]) == (2, 2, 0, 0)
     if group_by != "key":
-        assert row["group"] in (TODAY.isoformat(), "web_search")
-    assert response.json["since"] == (TODAY - timedelta(days=30)).isoformat()
+        assert row["group"] in (today.isoformat(), "web_search")
+    assert response.json["since"] == (today - timedelta(days=30)).isoformat()
 
 
 @pytest.mark.parametrize(
