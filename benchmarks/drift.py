@@ -156,10 +156,10 @@ def _round(pages: Sequence[Measured], number: int, dice: random.Random) -> Round
 
 
 def trials(pool: Pool, most: int, dice: random.Random) -> Iterator[Trial]:
-    """Changes of an engine's pages that empty a field, each with the rounds until it is noticed."""
+    """Changes that empty a field of an engine, one of each kind for a field, with the rounds until each is noticed."""
     candidates = list(_candidates(pool))
     dice.shuffle(candidates)
-    kinds, emptied_before = Counter[str](), set[str]()
+    kinds, tried = Counter[str](), set[tuple[str, str]]()
     place = max(range(len(pool.pages)), key=lambda index: _filled(pool.pages[index]))
     for kind, name, change in candidates:
         if kinds.total() == most:
@@ -171,9 +171,9 @@ def trials(pool: Pool, most: int, dice: random.Random) -> Iterator[Trial]:
             continue
         pages = [page for body in pool.bodies if (page := page_of(pool.spider, change(body)))]
         emptied, share = _emptied(pool.pages, pages)
-        if emptied and emptied not in emptied_before and len(pages) == len(pool.pages):
+        if emptied and (kind, emptied) not in tried and len(pages) == len(pool.pages):
             kinds[kind] += 1
-            emptied_before.add(emptied)
+            tried.add((kind, emptied))
             yield Trial(pool.spider.name, kind, name, emptied, share, noticed(pool.pages, pages, dice))
 
 
