@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks import (
     batch,
+    browsing,
     dashboard,
     deliveries,
     endurance,
@@ -36,6 +37,7 @@ REAL = CAPTURES / "google-web" / "groqqle-2025-03-test.html"
 """The real page: a desktop result page of 2025, 671 KB."""
 FEW_PAGES = 3
 """Pages of an engine, or of each set, that a quick run parses."""
+BROWSED_PAGES = 40
 FEW_DOCUMENTS = 1
 """Documents that each program prints in a quick run."""
 PDF_WORDS = 0.98
@@ -89,6 +91,15 @@ def _pages(effort: Effort, _real: bytes | None) -> dict[str, float]:
         shares = f"{score.recall:8.3f}{score.precision:10.3f}{score.f1:7.3f}"
         print(f"{score.name:30}{shares}{score.ms_per_mb:8.0f}{score.slowest_ms:11.0f}")
         figures[f"pages.{score.name.replace(', ', '.')}.f1"] = round(score.f1, 3)
+    return figures
+
+
+def _browser(effort: Effort, _real: bytes | None) -> dict[str, float]:
+    with_peers, most = _which(effort)
+    figures = {}
+    for found in browsing.measure(CAPTURES.parent / "pages", with_peers, most or BROWSED_PAGES):
+        print(f"{found.name:18}{found.read:4} pages{found.pages_per_second:8.2f} a second")
+        figures[f"browser.{found.name}.pages_per_second"] = round(found.pages_per_second, 2)
     return figures
 
 
@@ -233,6 +244,7 @@ def _endurance(effort: Effort, _real: bytes | None) -> dict[str, float]:
 PARTS = {
     "parse": _parse,
     "pages": _pages,
+    "browser": _browser,
     "results": _results,
     "pdf": _pdf,
     "serve": _serve,

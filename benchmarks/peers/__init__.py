@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +25,8 @@ class Peer(NamedTuple):
 class PeerAnswer(NamedTuple):
     """What a peer makes of a file: a text, or links of results; None if it fails. Milliseconds are processor time."""
 
-    file: Path
+    file: Path | str
+    """Or an address."""
     found: Any
     ms: float
 
@@ -43,13 +45,16 @@ MARKITDOWN_PDF = Peer("markitdown_pdf", "converters.py", ("markitdown[pdf]",))
 WEB_SEARCHER = Peer("websearcher", "results.py", ("WebSearcher",))
 """A result page of Google in, the links of its results out."""
 
+CRAWL4AI_BROWSER = Peer("crawl4ai_browser", "browsing.py", ("crawl4ai",))
+"""An address in, whether its browser reads the page out; milliseconds are by the clock, since all were asked for."""
+
 
 def can_run() -> bool:
     """Whether there is uv, which installs the peers; without it they are left out."""
     return shutil.which("uv", path=_path()) is not None
 
 
-def answers(peer: Peer, files: list[Path]) -> list[PeerAnswer]:
+def answers(peer: Peer, files: Sequence[Path | str]) -> list[PeerAnswer]:
     """What a peer makes of each file, and its version is printed; [] for one that cannot be installed or run."""
     name = peer.packages[0].partition("[")[0]
     packages = [option for package in peer.packages for option in ("--with", package)]

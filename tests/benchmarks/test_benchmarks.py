@@ -68,6 +68,12 @@ def test_markdown_is_scored(printed):
     assert re.findall(r"^webdata, (page|main) +[01]", printed, re.MULTILINE) == (["page", "main"] if there else [])
 
 
+def test_a_browser_reads_pages(printed):
+    """All pages come through the browser, where there are pages and a browser."""
+    there = (ROOT.parent / "shared" / "pages").is_dir() and shutil.which("chromium") is not None
+    assert re.findall(r"^webdata +(\d) pages", printed, re.MULTILINE) == (["3"] if there else [])
+
+
 def test_composed_documents_are_read(printed):
     """The document that each program has printed has nearly all its words; what is not installed is named."""
     there = [name for name in ("chromium", "soffice", "xelatex") if shutil.which(name)]
