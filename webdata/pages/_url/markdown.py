@@ -84,13 +84,15 @@ def converted(
         return Converted(plain := plain_text(text), plain)
     _held = [*root.iter("*")]  # lxml would make each element anew in each pass
     base = base_of(root, url)
-    title, fallback = _title(root), fallback_texts(root)
+    title, headings, fallback = _title(root), [*root.iter("h1")], fallback_texts(root)
     added = "" if selection.include else lacking(root)
     selection.apply(root)
     if selection.include:
         return _chosen(root, base, charset, as_text)
     found = readable(root, text, url, base, extent)
     part = found.part
+    if len(headings) == 1:
+        title = spaced(headings[0]) or title
     _add(added, part, base)
     plain = plain_lines(part) if as_text else ""
     _arrange(part, base, charset)
@@ -172,12 +174,10 @@ def base_of(root: HtmlElement, url: str) -> str:
 
 
 def _title(root: HtmlElement) -> str:
-    """The only h1 of a page, else its title, without the site's name where the metadata has it so."""
-    headings = [*root.iter("h1")]
-    texts = [spaced(element) for element in (headings if len(headings) == 1 else [])]
+    """The title of a page, without the site's name where the metadata has it so."""
     full = [spaced(element) for element in root.iterfind("head/title")]
     given = [" ".join(meta.get("content", "").split()) for meta in root.xpath('head/meta[@property="og:title"]')]
-    texts += [title for title in given if full and title in full[0]]
+    texts = [title for title in given if full and title in full[0]]
     return next(filter(None, texts + full), "")
 
 
