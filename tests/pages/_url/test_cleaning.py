@@ -110,6 +110,7 @@ def test_names_texts_and_links_within_the_content_decide_nothing(read, html, con
         "<div class='sharedaddy'>Chrome</div>",
         "<div class='site-footer'>Chrome</div>",
         "<div class='relatedPosts'>Chrome</div>",
+        "<div class=navheader><table><tr><th>Chrome<tr><td><a href=/1>Prev</a><td><a href=/2>Next</a></table></div>",
         "<div role=dialog>Chrome</div>",
         "<div style='display: none'>Chrome</div>",
         "<form><label>Chrome</label><input name=a><input name=b></form>",

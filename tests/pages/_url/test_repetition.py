@@ -57,6 +57,27 @@ def test_labels_and_signatures_of_posts_are_left_out_of_what_a_thread_is_about(r
         assert gone in read(thread(*posts))
 
 
+@pytest.mark.parametrize("name", ["signature restore", "ipsEntry__signature"])
+def test_signatures_of_known_programs_are_left_out_of_what_a_thread_is_about(read, name):
+    """What each member has below a post goes by the class that forums write, though no other has the same text."""
+    posts = [
+        f"<h4>Ann{number}</h4><div>{NOTE.format(number) * 3}</div><blockquote class='{name}'>{COPY} no. {number}"
+        f"{' of mine' * number * number}</blockquote>"
+        for number in range(1, 4)
+    ]
+    assert (COPY in read(thread(*posts)), COPY in read(thread(*posts), content="main")) == (True, False)
+
+
+def test_lists_within_posts_stay(read):
+    """A list beside the paragraphs of a post is its text, though none of its items is prose."""
+    posts = [
+        f"<h4>Ann{number}</h4><div class=text><p>{NOTE.format(number) * 3}</p><ul><li>Change {number}</ul></div>"
+        for number in range(1, 4)
+    ]
+    text = read(thread(*posts), content="main")
+    assert [f"Change {number}" in text for number in range(1, 4)] == [True] * 3
+
+
 def test_short_posts_are_what_a_thread_is_about(read):
     """The texts of posts stay where one of them is long, and where they are much of the page."""
     posts = [f"<div class=text>{text}</div>" for text in (NOTE.format(1), "Yes.", "Thanks a lot.", "No.")]

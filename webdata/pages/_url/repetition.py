@@ -159,10 +159,15 @@ def _unnumbered(text: str | None) -> str:
     return _folded(NUMBERS.sub("", text)) if text else ""
 
 
-def _is_quoted(element: HtmlElement, weights: Weights) -> bool:
-    """Whether an element is a quotation, a list or a glossary in a post, but neither all posts nor a member's facts."""
+def _is_quoted(element: HtmlElement, weights: Weights, texts: Container[HtmlElement | None]) -> bool:
+    """Whether an element is a quotation, a list or a glossary in a post, but neither all posts nor a member's facts.
+
+    A list is in a post beside a paragraph of it; `texts` are the elements with such paragraphs.
+    """
     if element.tag == "dl":
         return weights.prose[element] > 0
+    if element.tag == "ul":
+        return element.getparent() in texts and weights.share(element) < MOST
     return element.tag in QUOTED and weights.share(element) < MOST
 
 
@@ -196,7 +201,8 @@ def _places(weights: Weights, naming: Container[HtmlElement]) -> dict[int, list[
     numbers: dict[tuple[int, str, str], int] = {}
     place: dict[HtmlElement, int] = {}
     found: defaultdict[int, list[HtmlElement]] = defaultdict(list)
-    for element in _blocks(weights.elements[1:], lambda one: _is_quoted(one, weights)):
+    texts = {element.getparent() for element in weights.elements if element.tag == "p" and weights.own_prose[element]}
+    for element in _blocks(weights.elements[1:], lambda one: _is_quoted(one, weights, texts)):
         around = element.getparent()
         key = (place.get(around, 0) if around is not None else 0, str(element.tag), _first_name(element))
         place[element] = numbers.setdefault(key, len(numbers) + 1)
