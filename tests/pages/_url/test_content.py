@@ -64,6 +64,21 @@ def test_what_stands_around_most_of_the_facts_is_beside_them(read):
     assert [part in text for part in ("# Models", "Model 29", "## Sizes", "Dry.")] == [True] * 4
 
 
+def test_sections_of_one_form_and_paragraphs_around_most_of_the_facts_are_not_beside_them(read):
+    """Parts of the form of the largest one, and paragraphs, stay in `main`, whatever they have."""
+    html = (
+        f"<title>T</title><body><div><h1>Models</h1><p>{LEAD}</p><div class=part><h2>New</h2>Model 31</div>"
+        f"<div class=part><h2>All</h2>{FACTS}</div><div>Sign in here</div></div>"
+    )
+    text = read(html, content="main")
+    assert [part in text for part in ("Model 31", LEAD.strip(), "Model 29", "Sign in here")] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+
+
 def test_the_terms_of_a_shop_are_not_its_product(read):
     """The `main` of a product with its name and next to no prose stays beside long terms."""
     text = read(

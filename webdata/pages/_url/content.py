@@ -114,13 +114,27 @@ def _around_most(weights: Weights) -> Iterator[HtmlElement]:
         outer, inner = inner, next((e for e in inner if weights.text[e] >= MOST_TEXT * weights.whole), None)
         if inner is None or inner.tag in PARTS:
             return
+        is_behind = outer not in weights.headed
         for element in outer:
-            if element is not inner and element not in weights.headed and not _is_section(element, weights):
+            is_headed = element in weights.headed
+            is_behind = is_behind or is_headed
+            if element is inner or is_headed or _is_section(element, weights):
+                continue
+            if not is_behind or not _is_text_beside(element, inner, weights):
                 yield element
 
 
 def _is_section(element: HtmlElement, weights: Weights) -> bool:
     return len([*islice(element.iter("h1", "h2", "h3"), 2)]) > 1 or weights.share(element) >= MUCH
+
+
+def _is_text_beside(element: HtmlElement, part: HtmlElement, weights: Weights) -> bool:
+    """Whether an element behind the headline is a paragraph, or has prose or a heading and the form of the part."""
+    if weights.own_prose[element]:
+        return True
+    if (element.tag, element.get("class")) != (part.tag, part.get("class")):
+        return False
+    return weights.prose[element] > 0 or next(element.iter("h1", "h2", "h3"), None) is not None
 
 
 def _beside(here: HtmlElement, part: HtmlElement, around: Container[HtmlElement]) -> Iterator[HtmlElement]:
