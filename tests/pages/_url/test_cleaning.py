@@ -115,6 +115,7 @@ def test_names_texts_and_links_within_the_content_decide_nothing(read, html, con
         "<div style='display: none'>Chrome</div>",
         "<form><label>Chrome</label><input name=a><input name=b></form>",
         "<select><option>Chrome</option></select>",
+        f"<form><div>Chrome</div><div><label><input type=checkbox>{NOTE * 9}</label></div><input><input></form>",
         "<button>Chrome</button>",
         "<ul>" + "".join(f"<li><a href='/{number}'>Chrome</a>" for number in range(4)) + "</ul>",
         "<amp-ad>Chrome</amp-ad><amp-sidebar>Chrome</amp-sidebar>",

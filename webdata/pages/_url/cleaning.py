@@ -167,7 +167,9 @@ def _forms(parts: list[HtmlElement], weights: Weights, kind: PageKind) -> Iterat
     for element in parts:
         if element.tag == "form":
             fields = sum(1 for field in element.iter("input", "textarea") if field.get("type", "text") in FIELDS)
-            if fields > 1 and element not in weights.headed and weights.share(element) < SOME:
+            choices = sum(weights.text[field] for field in element.iter("label", "select"))
+            is_prose = weights.prose[element] - choices > SOME * weights.total
+            if fields > 1 and element not in weights.headed and not is_prose:
                 yield element
         elif kind is not PageKind.PRODUCT and _is_label(element) and not weights.prose[element]:
             yield element

@@ -17,6 +17,7 @@ from webdata.pages._url.dropping import Removal, Removals
 from webdata.pages._url.ends import hosts, trimmed
 from webdata.pages._url.opening import opened
 from webdata.pages._url.page_kinds import PageKind, page_kind
+from webdata.pages._url.pointers import unlink_headlines
 from webdata.pages._url.weights import BLOCKS, PROSE, Weights, size
 
 NEARLY_ALL = 0.9
@@ -63,6 +64,7 @@ class Readable(NamedTuple):
 def readable(root: HtmlElement, text: str, url: str, base: str, extent: Extent) -> Readable:
     """The content of a page, whose tree is changed for it; `base` is the address that its links are relative to."""
     kind, site = page_kind(root), hosts(root, url)
+    unlink_headlines(root, url)
     show_paid(root, text)
     opened(root, base)
     removals = Removals()
@@ -108,19 +110,20 @@ def _narrowed(body: HtmlElement, is_enough: IsEnough, kind: PageKind, removals: 
 
 
 def _around_most(weights: Weights) -> Iterator[HtmlElement]:
-    """What stands around the smallest part with most of the text, but no sections and no headline."""
+    """What stands around the smallest part with most of the text, but no headline, no lead behind it, no sections."""
     inner: HtmlElement | None = weights.elements[0]
     while inner is not None:
         outer, inner = inner, next((e for e in inner if weights.text[e] >= MOST_TEXT * weights.whole), None)
         if inner is None or inner.tag in PARTS:
             return
-        is_behind = outer not in weights.headed
-        for element in outer:
-            is_headed = element in weights.headed
-            is_behind = is_behind or is_headed
-            if element is inner or is_headed or _is_section(element, weights):
-                continue
-            if not is_behind or not _is_text_beside(element, inner, weights):
+        begin = min((number + 1 for number, e in enumerate(outer) if e in weights.headed), default=0)
+        place = outer.index(inner)
+        for number, element in enumerate(outer):
+            is_lead = begin <= number < place and weights.own_prose[element] > 0
+            is_text = (
+                is_lead or (begin <= number and _is_like(element, inner, weights)) or _is_section(element, weights)
+            )
+            if element is not inner and element not in weights.headed and not is_text:
                 yield element
 
 
@@ -128,10 +131,8 @@ def _is_section(element: HtmlElement, weights: Weights) -> bool:
     return len([*islice(element.iter("h1", "h2", "h3"), 2)]) > 1 or weights.share(element) >= MUCH
 
 
-def _is_text_beside(element: HtmlElement, part: HtmlElement, weights: Weights) -> bool:
-    """Whether an element behind the headline is a paragraph, or has prose or a heading and the form of the part."""
-    if weights.own_prose[element]:
-        return True
+def _is_like(element: HtmlElement, part: HtmlElement, weights: Weights) -> bool:
+    """Whether an element with prose or a heading has the form of a part."""
     if (element.tag, element.get("class")) != (part.tag, part.get("class")):
         return False
     return weights.prose[element] > 0 or next(element.iter("h1", "h2", "h3"), None) is not None

@@ -46,14 +46,14 @@ def trimmed(part: HtmlElement, site: Container[str], removals: Removals) -> None
 
 
 def _innermost(part: HtmlElement) -> list[HtmlElement]:
-    """The blocks with text and without inner blocks; the largest of WHOLES are such blocks."""
-    within = {element for outer in part.iter(*WHOLES) for element in outer.iterdescendants("*")}
+    """The blocks with text and without inner blocks, but no parts of WHOLES; a listing is a block."""
+    within = {element for outer in part.iter(*WHOLES) for element in outer.iter("*") if element.tag != "pre"}
     return [
         element
         for element in part.iter(*BLOCKS)
         if element is not part
         and element not in within
-        and (element.tag in WHOLES or next(element.iterdescendants(*BLOCKS), None) is None)
+        and next(element.iterdescendants(*BLOCKS), None) is None
         and element.text_content().strip()
     ]
 

@@ -104,7 +104,9 @@ def converted(
     written = _written(part)
     if not written.strip():
         return Converted(f"{inert(title)}\n" if title else plain_text(text), plain)
-    return Converted(_titled(written, title, part), plain, found.kind, found.removed, found.left_out, bool(added))
+    return Converted(
+        _titled(written, title, part, headings[:1]), plain, found.kind, found.removed, found.left_out, bool(added)
+    )
 
 
 def _add(html: str, part: HtmlElement, base: str) -> None:
@@ -191,8 +193,10 @@ def _fold(part: HtmlElement) -> None:
             element.tail = SPACES.sub(" ", element.tail)
 
 
-def _titled(written: str, title: str, part: HtmlElement) -> str:
-    if not title or part.find(".//h1") is not None or _begins_with(part, title):
+def _titled(written: str, title: str, part: HtmlElement, headlines: Sequence[HtmlElement]) -> str:
+    """The Markdown with the title, unless it begins with it or has a headline that may be it."""
+    is_outside = any(spaced(one) == title and part not in one.iterancestors() for one in headlines)
+    if not title or (part.find(".//h1") is not None and not is_outside) or _begins_with(part, title):
         return written
     return f"# {inert(title)}\n\n{written}"
 

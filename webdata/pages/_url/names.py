@@ -51,6 +51,7 @@ COMMENTS = frozenset([
 FOR_READERS = frozenset([
     "sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only", "screenreader-only",
     "a11y-hidden", "assistive-text", "u-visually-hidden", "sr-only-focusable", "visually-hidden-focusable",
+    "v-visible-sr",
 ])  # fmt: skip
 """Classes by which CSS frameworks hide what screen readers read."""
 HIDDEN_NAMES = frozenset(["d-none", "ipsHide", "w-condition-invisible"])
