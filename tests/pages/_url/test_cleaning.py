@@ -367,6 +367,14 @@ def test_lists_of_links_of_the_text_of_an_article(read, before, after, is_text):
     assert ("Tool no. 4" in read(f"{meta}<div>{prose}{before}{links}{after}{prose}</div>")) == is_text
 
 
+def test_a_list_of_links_below_a_heading_of_the_text_stays(read):
+    """`See also` at the end of a text is a part of it; the same list in an element of its own is one of the site."""
+    links = "<h2>See also</h2><ul>" + "".join(f"<li><a href='/{number}'>Tool no. {number}</a>" for number in range(4))
+    text = f"<p>{NOTE * 3}</p>" * 6
+    assert "Tool no. 3" in read(f"<h1>T</h1><div>{text}{links}</ul></div>")
+    assert "Tool no. 3" not in read(f"<h1>T</h1><div>{text}</div><div>{links}</ul></div>")
+
+
 @pytest.mark.parametrize(
     ("html", "is_shown"),
     [

@@ -48,6 +48,16 @@ def test_far_more_than_a_lead_before_the_text_is_not_added(read):
     assert LEAD not in text
 
 
+def test_what_stands_with_the_headline_of_a_main_part_is_its_beginning(read):
+    """In the part that a page marks as its main one, the prose beside the headline is no teaser, however long."""
+    text = read(
+        f"<title>T</title><main><div><h1>The bridge</h1>{f'<p>{LEAD}</p>' * 9}</div>"
+        f"<div class=story>{'<p>' + LEAD.replace('Monday', 'Tuesday') * 150 + '</p>'}</div></main>",
+        content="main",
+    )
+    assert LEAD in text
+
+
 FACTS = "".join(
     f"<div><h3>Model {number}</h3><span>{number} kg</span> <span>{number}9.90</span></div>" for number in range(30)
 )

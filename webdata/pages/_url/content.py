@@ -185,9 +185,16 @@ def _inner(around: HtmlElement, weights: Weights, is_enough: IsEnough) -> HtmlEl
 
 def _is_main_part(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
     needed = ALL if around.tag == "article" else NEARLY_ALL
-    if weights.prose[best] < needed * weights.prose[around]:
+    if weights.prose[best] < needed * weights.prose[around] or _is_headed_by_prose(best, around, weights):
         return False
     return _free(best, weights) >= MOST * _free(around, weights)
+
+
+def _is_headed_by_prose(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
+    """Whether the headline beside an element of what a page marks as its main part has the first prose with it."""
+    if around.tag not in ("article", "main") or best in weights.headed:
+        return False
+    return any(child in weights.headed and weights.prose[child] > 0 for child in around)
 
 
 def _is_headed_main_part(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
