@@ -27,6 +27,15 @@ def test_a_copy_of_a_text_is_left_out_of_what_a_page_is_about(read, html):
     assert (read(f"<h1>T</h1>{html}", content="main").count(COPY), read(f"<h1>T</h1>{html}").count(COPY)) == (1, 2)
 
 
+def test_of_a_text_before_the_headline_and_behind_it_the_second_stays(read):
+    """The preview of a post, hidden above the headline of its thread, is the copy of the post."""
+    text = f"<div class=text>{NOTE.format(1) * 3}</div>"
+    posts = "".join(f"<div class=post>{NOTE.format(number) * 3}</div>" for number in range(2, 5))
+    page = f"<title>T</title><div class=bbp-topic><div>{text}</div><div><h1>Machines</h1>{text}</div>{posts}</div>"
+    written = read(page, content="main")
+    assert (written.startswith("# Machines\n"), written.count(NOTE.format(1).strip())) == (True, 3)
+
+
 @pytest.mark.parametrize(
     "html",
     [

@@ -43,15 +43,28 @@ PARTS = BLOCKS - {"blockquote", "li", "ol", "p", "pre", "td", "th", "tr"}
 
 
 def copies(weights: Weights, *, of_records: bool) -> Iterator[HtmlElement]:
-    """The blocks with the text of an earlier one; facts that records of one kind share are copies if `of_records`."""
+    """The blocks with the text of an earlier one; facts that records of one kind share are copies if `of_records`.
+
+    Of a text before the headline and again behind it the first is the copy: it is a preview.
+    """
     signatures = _signatures(weights.elements)
     siblings = Counter(form(element) for element in weights.elements)
     firsts: dict[int, HtmlElement] = {}
+    before: set[HtmlElement] = set()
+    is_before = bool(weights.headed)
     for element in _blocks(weights.elements[1:], lambda one: one.tag in WHOLES):
+        is_before = is_before and not (element.tag == "h1" and element in weights.headed)
         if weights.text[element] < COPIED or element.tag == "li":
             continue
         first = firsts.setdefault(signatures[element], element)
-        if first is not element and (of_records or not _are_of_records(first, element, siblings)):
+        if is_before and element not in weights.headed:
+            before.add(element)
+        if first is element or (not of_records and _are_of_records(first, element, siblings)):
+            continue
+        if first in before and not is_before:
+            firsts[signatures[element]] = element
+            yield first
+        else:
             yield element
 
 
