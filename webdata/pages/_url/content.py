@@ -76,8 +76,12 @@ def readable(root: HtmlElement, text: str, url: str, base: str, extent: Extent) 
     if extent == "main":
         remove_beside(body, kind, removals)
     is_narrow = extent == "main" or kind is PageKind.ARTICLE
-    of_kind = {PageKind.PRODUCT: _is_headed_main_part, PageKind.THREAD: _is_thread}
-    is_enough = of_kind.get(kind, _is_main_part)
+    of_kind = {
+        PageKind.ARTICLE: _is_main_part,
+        PageKind.PRODUCT: _is_headed_main_part,
+        PageKind.THREAD: _is_thread,
+    }
+    is_enough = of_kind.get(kind, _is_whole_text)
     part = _narrowed(body, is_enough if is_narrow else _is_all, kind, removals)
     if extent == "main" and kind in MOSTLY_FACTS:
         removals.drop(part, ("around most of the text", _around_most(removals.weights(part))))
@@ -185,16 +189,17 @@ def _inner(around: HtmlElement, weights: Weights, is_enough: IsEnough) -> HtmlEl
 
 def _is_main_part(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
     needed = ALL if around.tag == "article" else NEARLY_ALL
-    if weights.prose[best] < needed * weights.prose[around] or _is_headed_by_prose(best, around, weights):
+    if weights.prose[best] < needed * weights.prose[around]:
         return False
     return _free(best, weights) >= MOST * _free(around, weights)
 
 
-def _is_headed_by_prose(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
-    """Whether the headline beside an element of what a page marks as its main part has the first prose with it."""
-    if around.tag not in ("article", "main") or best in weights.headed:
+def _is_whole_text(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
+    """The same, unless the headline of what the page marks as its main part has the beginning of the text with it."""
+    is_marked = around.tag in ("article", "main") and best not in weights.headed
+    if is_marked and any(child in weights.headed and weights.prose[child] > 0 for child in around):
         return False
-    return any(child in weights.headed and weights.prose[child] > 0 for child in around)
+    return _is_main_part(best, around, weights)
 
 
 def _is_headed_main_part(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
