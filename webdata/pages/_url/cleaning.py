@@ -360,9 +360,11 @@ def is_inner(element: HtmlElement) -> bool:
 def _links_around(weights: Weights, outside: Container[HtmlElement], kind: PageKind) -> Iterator[HtmlElement]:
     """Groups of short links before the first and after the last content of a page that has prose, or is a thread.
 
-    But no list below a heading of the text itself, such as `See also`; an article has links to others there.
+    But no list below a heading of the text itself, such as `See also`; articles have links to others there.
     """
     text = None if kind is PageKind.ARTICLE else text_of(weights)
+    if kind is PageKind.OTHER and text is not None and (text.tag == "article" or _is_inner_article(text)):
+        text = None
     for element in weights.elements[1:] if weights.total >= ARTICLE or kind is PageKind.THREAD else ():
         is_of_text = text is not None and element.getparent() is text and _is_below_heading(element)
         if element not in outside or is_of_text or not is_menu(element, weights):
