@@ -110,10 +110,12 @@ def test_names_texts_and_links_within_the_content_decide_nothing(read, html, con
         "<div class='sharedaddy'>Chrome</div>",
         "<div class='site-footer'>Chrome</div>",
         "<div class='relatedPosts'>Chrome</div>",
+        "<div class=navheader><table><tr><th>Chrome<tr><td><a href=/1>Prev</a><td><a href=/2>Next</a></table></div>",
         "<div role=dialog>Chrome</div>",
         "<div style='display: none'>Chrome</div>",
         "<form><label>Chrome</label><input name=a><input name=b></form>",
         "<select><option>Chrome</option></select>",
+        f"<form><div>Chrome</div><div><label><input type=checkbox>{NOTE * 9}</label></div><input><input></form>",
         "<button>Chrome</button>",
         "<ul>" + "".join(f"<li><a href='/{number}'>Chrome</a>" for number in range(4)) + "</ul>",
         "<amp-ad>Chrome</amp-ad><amp-sidebar>Chrome</amp-sidebar>",
@@ -363,6 +365,14 @@ def test_lists_of_links_of_the_text_of_an_article(read, before, after, is_text):
     links = "<ul>" + "".join(f"<li><a href='/{number}'>Tool no. {number}</a>" for number in range(5)) + "</ul>"
     prose, meta = f"<p>{NOTE * 3}</p>" * 6, "<meta property=og:type content=article><title>T</title><h1>T</h1>"
     assert ("Tool no. 4" in read(f"{meta}<div>{prose}{before}{links}{after}{prose}</div>")) == is_text
+
+
+def test_a_list_of_links_below_a_heading_of_the_text_stays(read):
+    """`See also` at the end of a text is a part of it; the same list in an element of its own is one of the site."""
+    links = "<h2>See also</h2><ul>" + "".join(f"<li><a href='/{number}'>Tool no. {number}</a>" for number in range(4))
+    text = f"<p>{NOTE * 3}</p>" * 6
+    assert "Tool no. 3" in read(f"<h1>T</h1><div>{text}{links}</ul></div>")
+    assert "Tool no. 3" not in read(f"<h1>T</h1><div>{text}</div><div>{links}</ul></div>")
 
 
 @pytest.mark.parametrize(

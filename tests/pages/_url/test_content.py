@@ -48,6 +48,16 @@ def test_far_more_than_a_lead_before_the_text_is_not_added(read):
     assert LEAD not in text
 
 
+def test_what_stands_with_the_headline_of_a_main_part_is_its_beginning(read):
+    """In the part that a page marks as its main one, the prose beside the headline is no teaser, however long."""
+    text = read(
+        f"<title>T</title><main><div><h1>The bridge</h1>{f'<p>{LEAD}</p>' * 9}</div>"
+        f"<div class=story>{'<p>' + LEAD.replace('Monday', 'Tuesday') * 150 + '</p>'}</div></main>",
+        content="main",
+    )
+    assert LEAD in text
+
+
 FACTS = "".join(
     f"<div><h3>Model {number}</h3><span>{number} kg</span> <span>{number}9.90</span></div>" for number in range(30)
 )
@@ -62,6 +72,17 @@ def test_what_stands_around_most_of_the_facts_is_beside_them(read):
     text = read(html, content="main")
     assert ["Sign in here" in read(html), "Sign in here" in text, "All prices" in text] == [True, False, False]
     assert [part in text for part in ("# Models", "Model 29", "## Sizes", "Dry.")] == [True] * 4
+
+
+def test_sections_of_one_form_and_a_lead_are_not_beside_most_of_the_facts(read):
+    """Parts of the form of the largest one, and paragraphs between the headline and it, stay in `main`."""
+    html = (
+        f"<title>T</title><body><div><h1>Models</h1><p>{LEAD}</p><div class=part><h2>New</h2>Model 31</div>"
+        f"<div class=part><h2>All</h2>{FACTS}</div><div>Sign in here</div></div>"
+    )
+    text = read(html, content="main")
+    assert [part in text for part in ("Model 31", "Model 29", LEAD)] == [True] * 3
+    assert "Sign in here" not in text
 
 
 def test_the_terms_of_a_shop_are_not_its_product(read):
@@ -98,3 +119,11 @@ def test_a_short_question_is_what_its_long_answers_are_about(read):
     )
     assert question in text
     assert text.count("What the town decided on day") == 180
+
+
+def test_the_headline_stands_before_a_text_with_headings_of_its_own(read):
+    """A text with an `h1` within has the headline before it, without the button beside that."""
+    headline = "<div><h1>The bridge</h1></div><div>Menu</div>"
+    text = f"<article>{f'<p>{LEAD}</p>' * 9}<h1>Part two</h1>{f'<p>{LEAD}</p>' * 9}</article>"
+    meta = '<title>The bridge</title><script type=\'application/ld+json\'>{"@type": "Article"}</script>'
+    assert read(f"{meta}<body>{headline}<div>{text}</div>", content="main").startswith("# The bridge\n")

@@ -60,6 +60,15 @@ def test_links_before_an_article_are_removed(read):
     assert read(f"<article>{html}</article>").startswith("# T\n\nLisbon, May 4\n\nA sentence")
 
 
+def test_links_between_listings_are_within_the_text(read):
+    """A listing is text: a line of links behind the first one is no chrome before the prose."""
+    text = "A sentence of the page that is long enough to count as prose, because prose is known by its length. "
+    code = f"<pre>{'print(1)  # a line of code' * 9}</pre>"
+    html = f"<h1>T</h1><p><a href='/n'>News</a></p>{code}<p><a href='/2'>May 4</a></p>{code}<p>{text * 9}</p>"
+    written = read(f"<article>{html}</article>")
+    assert ("News" in written, "May 4" in written) == (False, True)
+
+
 def test_the_canonical_host_is_the_sites(read):
     """Links to the canonical host of a saved page are links to its site."""
     text = "A sentence of the page that is long enough to count as prose, because prose is known by its length. "

@@ -26,6 +26,21 @@ def test_links_with_one_text_to_where_the_titles_lead_are_left_out(read):
 
 
 @pytest.mark.parametrize(
+    ("href", "heading"),
+    [
+        ("page.html", "# How many kettles?\n"),
+        ("/canonical", "# How many kettles?\n"),
+        ("/b", "# [How many kettles?](https://site.example.org/b)\n"),
+    ],
+)
+def test_a_headline_that_leads_to_its_own_page_is_no_link(read, href, heading):
+    """The headline of a thread with a link to the thread, by the page's address or its canonical one, is its own."""
+    canonical = "<link rel=canonical href=https://site.example.org/canonical>"
+    text = read(f"<title>How many kettles?</title>{canonical}<h1><a href='{href}'>How many kettles?</a></h1>{PROSE}")
+    assert text.startswith(heading)
+
+
+@pytest.mark.parametrize(
     "last",
     [lambda number: f"{number + 3} in stock", lambda number: ["Sold out", "Two left", "On order", "New"][number]],
 )

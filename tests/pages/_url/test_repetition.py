@@ -27,6 +27,15 @@ def test_a_copy_of_a_text_is_left_out_of_what_a_page_is_about(read, html):
     assert (read(f"<h1>T</h1>{html}", content="main").count(COPY), read(f"<h1>T</h1>{html}").count(COPY)) == (1, 2)
 
 
+def test_of_a_text_before_the_headline_and_behind_it_the_second_stays(read):
+    """The preview of a post, hidden above the headline of its thread, is the copy of the post."""
+    text = f"<div class=text>{NOTE.format(1) * 3}</div>"
+    posts = "".join(f"<div class=post>{NOTE.format(number) * 3}</div>" for number in range(2, 5))
+    page = f"<title>T</title><div class=bbp-topic><div>{text}</div><div><h1>Machines</h1>{text}</div>{posts}</div>"
+    written = read(page, content="main")
+    assert (written.startswith("# Machines\n"), written.count(NOTE.format(1).strip())) == (True, 3)
+
+
 @pytest.mark.parametrize(
     "html",
     [
@@ -55,6 +64,27 @@ def test_labels_and_signatures_of_posts_are_left_out_of_what_a_thread_is_about(r
     for gone in ("Member no.", COPY, "Like Reply"):
         assert gone not in text
         assert gone in read(thread(*posts))
+
+
+@pytest.mark.parametrize("name", ["signature restore", "ipsEntry__signature"])
+def test_signatures_of_known_programs_are_left_out_of_what_a_thread_is_about(read, name):
+    """What each member has below a post goes by the class that forums write, though no other has the same text."""
+    posts = [
+        f"<h4>Ann{number}</h4><div>{NOTE.format(number) * 3}</div><blockquote class='{name}'>{COPY} no. {number}"
+        f"{' of mine' * number * number}</blockquote>"
+        for number in range(1, 4)
+    ]
+    assert (COPY in read(thread(*posts)), COPY in read(thread(*posts), content="main")) == (True, False)
+
+
+def test_lists_within_posts_stay(read):
+    """A list beside the paragraphs of a post is its text, though none of its items is prose."""
+    posts = [
+        f"<h4>Ann{number}</h4><div class=text><p>{NOTE.format(number) * 3}</p><ul><li>Change {number}</ul></div>"
+        for number in range(1, 4)
+    ]
+    text = read(thread(*posts), content="main")
+    assert [f"Change {number}" in text for number in range(1, 4)] == [True] * 3
 
 
 def test_short_posts_are_what_a_thread_is_about(read):

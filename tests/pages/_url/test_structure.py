@@ -163,6 +163,14 @@ PAGES = {
         "<a href=/x><h3>Name</h3><p>Text of it.</p></a>",
         ["//h3/a[@href = 'https://site.example.org/x']", "//h3[. = 'Name']", "//p[. = 'Text of it.']"],
     ),
+    "a picture in a block of a link": (
+        "<a href=/x><div><img src=/p.png alt=Pic></div><p>Text</p><p>of it.</p></a>",
+        ["//a[@href = 'https://site.example.org/x']/img[@alt = 'Pic']", "//a[contains(., 'Text of it.')]"],
+    ),
+    "a label of a listing": (
+        "<div><div><span>JS</span></div><pre><code class=language-js>let a = 1</code></pre></div>",
+        ["//code[@class = 'language-js']", "not(//p)"],
+    ),
     "a line under text": ("<p>Text<br>====</p>", ["not(//h1[contains(., 'Text')])", "//p[contains(., '====')]"]),
     "check boxes": (
         "<ul><li><input type=checkbox checked> Done<li><label><input type=checkbox disabled> Open</label></ul>",

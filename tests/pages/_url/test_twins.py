@@ -44,6 +44,7 @@ def test_facts_of_one_line_are_apart(after):
         ("<span class=now>$123.95</span><span class=old>Was $154.95</span>", "$123.95 Was $154.95"),
         ("<h3><span class=brand>Acme</span><span class=title>Kettle 20</span></h3>", "Acme Kettle 20"),
         ("<span class=text>I love it.</span><span class=rating>5</span>", "I love it. 5"),
+        ("<span class=value>86x</span><span class=label>return on spend</span>", "86x return on spend"),
     ],
 )
 def test_facts_of_several_kinds_are_apart(after, html, text):
@@ -58,6 +59,7 @@ def test_facts_of_several_kinds_are_apart(after, html, text):
         ("<div><span class=sign>$</span><span class=amount>98.00</span></div>", "$98.00"),
         ("<div><span class=r>Securi</span><span class=r>ng</span></div>", "Securing"),
         ("<p><span class=r>In Java</span><span class=r>Script alone</span></p>", "In JavaScript alone"),
+        ("<div><span class=n>10</span><span class=s>th time of all</span></div>", "10th time of all"),
         ("<div><span class=n>19</span><span class=n>99</span></div>", "1999"),
         ("<div><code><span class=k>let</span><span class=k>Name</span></code></div>", "`letName`"),
     ],

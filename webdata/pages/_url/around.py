@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Iterator
 
 from lxml.html import HtmlElement
 
-from webdata.pages._url.cleaning import ARTICLE, HALF, MUCH, SOME, WHOLES, is_aside, is_hidden, with_headings
+from webdata.pages._url.cleaning import ARTICLE, HALF, MUCH, SOME, WHOLES, is_aside, is_hidden, text_of, with_headings
 from webdata.pages._url.dropping import Removals
 from webdata.pages._url.names import ARTICLE_NAMES, CHROME_NAMES, all_words
 from webdata.pages._url.opening import HEADINGS, TITLES
@@ -13,8 +13,6 @@ from webdata.pages._url.page_kinds import PageKind
 from webdata.pages._url.repetition import Form, form
 from webdata.pages._url.weights import BLOCKS, Weights
 
-ONE_TEXT = 0.6
-"""The share of a page's prose in the paragraphs of one element from which the page is one text."""
 ARTICLE_PARTS = WHOLES - {"ul", "ol", "p"}
 TEXTS = HEADINGS | {"p"}
 UNNAMED = frozenset(["main", "li", "dd", "dt", "td", "th", "tr", "tbody", "caption", "figcaption", "summary"])
@@ -28,20 +26,9 @@ def remove_around_text(body: HtmlElement, kind: PageKind, removals: Removals) ->
     weights = removals.weights(body)
     if kind not in (PageKind.ARTICLE, PageKind.OTHER) or weights.total < ARTICLE:
         return
-    text = None if kind is PageKind.ARTICLE else _text(weights)
+    text = None if kind is PageKind.ARTICLE else text_of(weights)
     if kind is PageKind.ARTICLE or text is not None:
         _remove_around(body, weights, frozenset() if text is None else frozenset(text.iter("*")), removals)
-
-
-def _text(weights: Weights) -> HtmlElement | None:
-    """The element with most of a page's prose in paragraphs of its own; None where there is none."""
-    prose: dict[HtmlElement, float] = {}
-    for element in weights.elements[1:]:
-        around = element.getparent() if element.tag == "p" else element
-        if around is not None:
-            prose[around] = prose.get(around, 0.0) + weights.own_prose[element]
-    best = max(prose, key=lambda element: prose[element], default=None)
-    return best if best is not None and prose[best] >= ONE_TEXT * weights.total else None
 
 
 def _remove_around(body: HtmlElement, weights: Weights, inside: Container[HtmlElement], removals: Removals) -> None:

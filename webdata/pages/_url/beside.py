@@ -13,7 +13,7 @@ from webdata.pages._url.cleaning import (
     with_headings,
 )
 from webdata.pages._url.dropping import Removals
-from webdata.pages._url.names import CHROME_NAMES, COMMENT_NAMES, COMMENTS, tokens
+from webdata.pages._url.names import CHROME_NAMES, COMMENT_NAMES, COMMENTS, SIGNATURES, tokens
 from webdata.pages._url.page_kinds import PageKind
 from webdata.pages._url.repetition import behind_posts, copies, labels
 from webdata.pages._url.weights import Weights
@@ -33,6 +33,7 @@ def remove_beside(body: HtmlElement, kind: PageKind, removals: Removals) -> None
             body,
             ("before the headline", _before_headline(weights)),
             ("comments", with_headings(e for e in parts if _is_remark(e))),
+            ("signature", (e for e in parts if not SIGNATURES.isdisjoint(tokens(e)))),
             ("label of posts", labels(weights)),
             ("behind the posts", behind_posts(weights)),
             ("copy", copies(weights, of_records=True)),

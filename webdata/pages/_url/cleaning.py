@@ -167,7 +167,9 @@ def _forms(parts: list[HtmlElement], weights: Weights, kind: PageKind) -> Iterat
     for element in parts:
         if element.tag == "form":
             fields = sum(1 for field in element.iter("input", "textarea") if field.get("type", "text") in FIELDS)
-            if fields > 1 and element not in weights.headed and weights.share(element) < SOME:
+            choices = sum(weights.text[field] for field in element.iter("label", "select"))
+            is_prose = weights.prose[element] - choices > SOME * weights.total
+            if fields > 1 and element not in weights.headed and not is_prose:
                 yield element
         elif kind is not PageKind.PRODUCT and _is_label(element) and not weights.prose[element]:
             yield element
@@ -356,10 +358,36 @@ def is_inner(element: HtmlElement) -> bool:
 
 
 def _links_around(weights: Weights, outside: Container[HtmlElement], kind: PageKind) -> Iterator[HtmlElement]:
-    """Groups of short links before the first and after the last content of a page that has prose, or is a thread."""
+    """Groups of short links before the first and after the last content of a page that has prose, or is a thread.
+
+    But no list below a heading of the text itself, such as `See also`; articles have links to others there.
+    """
+    text = None if kind is PageKind.ARTICLE else text_of(weights)
+    if kind is PageKind.OTHER and text is not None and (text.tag == "article" or _is_inner_article(text)):
+        text = None
     for element in weights.elements[1:] if weights.total >= ARTICLE or kind is PageKind.THREAD else ():
-        if element in outside and is_menu(element, weights) and weights.text[element] < SOME * weights.whole:
+        is_of_text = text is not None and element.getparent() is text and _is_below_heading(element)
+        if element not in outside or is_of_text or not is_menu(element, weights):
+            continue
+        if weights.text[element] < SOME * weights.whole:
             yield element
+
+
+def text_of(weights: Weights) -> HtmlElement | None:
+    """The element with most of a page's prose in paragraphs of its own; None where there is none."""
+    prose: dict[HtmlElement, float] = {}
+    for element in weights.elements[1:]:
+        around = element.getparent() if element.tag == "p" else element
+        if around is not None:
+            prose[around] = prose.get(around, 0.0) + weights.own_prose[element]
+    best = max(prose, key=lambda element: prose[element], default=None)
+    return best if best is not None and prose[best] >= MOST * weights.total else None
+
+
+def _is_below_heading(element: HtmlElement) -> bool:
+    """Whether a heading stands right before an element, perhaps with its links in an element of its own."""
+    before = element.getprevious()
+    return before is not None and any(one.tag in HEADINGS for one in (before, *before[:1]))
 
 
 def named_around(weights: Weights, names: frozenset[str]) -> list[HtmlElement]:

@@ -17,6 +17,7 @@ from webdata.pages._url.dropping import Removal, Removals
 from webdata.pages._url.ends import hosts, trimmed
 from webdata.pages._url.opening import opened
 from webdata.pages._url.page_kinds import PageKind, page_kind
+from webdata.pages._url.pointers import unlink_headlines
 from webdata.pages._url.weights import BLOCKS, PROSE, Weights, size
 
 NEARLY_ALL = 0.9
@@ -63,6 +64,7 @@ class Readable(NamedTuple):
 def readable(root: HtmlElement, text: str, url: str, base: str, extent: Extent) -> Readable:
     """The content of a page, whose tree is changed for it; `base` is the address that its links are relative to."""
     kind, site = page_kind(root), hosts(root, url)
+    unlink_headlines(root, url)
     show_paid(root, text)
     opened(root, base)
     removals = Removals()
@@ -74,8 +76,12 @@ def readable(root: HtmlElement, text: str, url: str, base: str, extent: Extent) 
     if extent == "main":
         remove_beside(body, kind, removals)
     is_narrow = extent == "main" or kind is PageKind.ARTICLE
-    of_kind = {PageKind.PRODUCT: _is_headed_main_part, PageKind.THREAD: _is_thread}
-    is_enough = of_kind.get(kind, _is_main_part)
+    of_kind = {
+        PageKind.ARTICLE: _is_main_part,
+        PageKind.PRODUCT: _is_headed_main_part,
+        PageKind.THREAD: _is_thread,
+    }
+    is_enough = of_kind.get(kind, _is_whole_text)
     part = _narrowed(body, is_enough if is_narrow else _is_all, kind, removals)
     if extent == "main" and kind in MOSTLY_FACTS:
         removals.drop(part, ("around most of the text", _around_most(removals.weights(part))))
@@ -108,19 +114,32 @@ def _narrowed(body: HtmlElement, is_enough: IsEnough, kind: PageKind, removals: 
 
 
 def _around_most(weights: Weights) -> Iterator[HtmlElement]:
-    """What stands around the smallest part with most of the text, but no sections and no headline."""
+    """What stands around the smallest part with most of the text, but no headline, no lead behind it, no sections."""
     inner: HtmlElement | None = weights.elements[0]
     while inner is not None:
         outer, inner = inner, next((e for e in inner if weights.text[e] >= MOST_TEXT * weights.whole), None)
         if inner is None or inner.tag in PARTS:
             return
-        for element in outer:
-            if element is not inner and element not in weights.headed and not _is_section(element, weights):
+        begin = min((number + 1 for number, e in enumerate(outer) if e in weights.headed), default=0)
+        place = outer.index(inner)
+        for number, element in enumerate(outer):
+            is_lead = begin <= number < place and weights.own_prose[element] > 0
+            is_text = (
+                is_lead or (begin <= number and _is_like(element, inner, weights)) or _is_section(element, weights)
+            )
+            if element is not inner and element not in weights.headed and not is_text:
                 yield element
 
 
 def _is_section(element: HtmlElement, weights: Weights) -> bool:
     return len([*islice(element.iter("h1", "h2", "h3"), 2)]) > 1 or weights.share(element) >= MUCH
+
+
+def _is_like(element: HtmlElement, part: HtmlElement, weights: Weights) -> bool:
+    """Whether an element with prose or a heading has the form of a part."""
+    if (element.tag, element.get("class")) != (part.tag, part.get("class")):
+        return False
+    return weights.prose[element] > 0 or next(element.iter("h1", "h2", "h3"), None) is not None
 
 
 def _beside(here: HtmlElement, part: HtmlElement, around: Container[HtmlElement]) -> Iterator[HtmlElement]:
@@ -173,6 +192,14 @@ def _is_main_part(best: HtmlElement, around: HtmlElement, weights: Weights) -> b
     if weights.prose[best] < needed * weights.prose[around]:
         return False
     return _free(best, weights) >= MOST * _free(around, weights)
+
+
+def _is_whole_text(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
+    """The same, unless the headline of what the page marks as its main part has the beginning of the text with it."""
+    is_marked = around.tag in ("article", "main") and best not in weights.headed
+    if is_marked and any(child in weights.headed and weights.prose[child] > 0 for child in around):
+        return False
+    return _is_main_part(best, around, weights)
 
 
 def _is_headed_main_part(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:

@@ -46,13 +46,13 @@ def trimmed(part: HtmlElement, site: Container[str], removals: Removals) -> None
 
 
 def _innermost(part: HtmlElement) -> list[HtmlElement]:
-    """The blocks with text and without inner blocks, but no parts of WHOLES."""
-    whole = {element for outer in part.iter(*WHOLES) for element in outer.iter("*")}
+    """The blocks with text and without inner blocks, but no parts of WHOLES; a listing is a block."""
+    within = {element for outer in part.iter(*WHOLES) for element in outer.iter("*") if element.tag != "pre"}
     return [
         element
         for element in part.iter(*BLOCKS)
         if element is not part
-        and element not in whole
+        and element not in within
         and next(element.iterdescendants(*BLOCKS), None) is None
         and element.text_content().strip()
     ]
@@ -63,7 +63,7 @@ def _until_prose(blocks: Iterable[HtmlElement], site: Container[str]) -> list[Ht
 
 
 def _is_chrome(block: HtmlElement, site: Container[str]) -> bool:
-    if block.tag in HEADINGS or block.find(".//img") is not None:
+    if block.tag in HEADINGS | WHOLES or block.find(".//img") is not None:
         return False
     return size(block.text_content()) > 2 * _own_text(block, site)
 

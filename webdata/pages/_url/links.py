@@ -7,7 +7,7 @@ from ada_url import URL
 from lxml.html import HtmlElement
 
 from webdata.pages._url.dropping import drop
-from webdata.pages._url.weights import several
+from webdata.pages._url.weights import BLOCKS, several
 
 NO_LINKS = ("javascript:", "data:", "vbscript:", "about:", "blob:")
 PERMANENT = re.compile(r"[\s#¶§🔗⚓\u200b]*")
@@ -136,6 +136,15 @@ def headed(root: HtmlElement) -> None:
     for link in [*root.iter("a")]:
         if (heading := next(link.iterdescendants(*HEADINGS), None)) is not None:
             _link_heading(link, heading)
+        elif link.find(".//img") is not None and link.find(".//table") is None:
+            _flatten(link)
+
+
+def _flatten(link: HtmlElement) -> None:
+    """Make the blocks of a link with a picture parts of one line, in place: the converter has only text of blocks."""
+    for block in link.iterdescendants(*BLOCKS):
+        block.tag = "span"
+        block.text, block.tail = f" {block.text or ''}", f" {block.tail or ''}"
 
 
 def _link_heading(link: HtmlElement, heading: HtmlElement) -> None:

@@ -66,6 +66,10 @@ BLOCKS = frozenset(["div", "p", "li", "ol", "ul", "table", "tbody", "tr", "pre",
 """Elements of a listing that stand on lines of their own."""
 SILENT = frozenset(["button", "input", "noscript", "script", "select", "style", "svg", "template", "textarea"])
 BLOCK_STYLE = re.compile(r"display\s*:\s*(?:block|flex|grid|table(?:-row)?)\b", re.IGNORECASE)
+FRAMES = ("div", "figcaption", "p", "small", "span")
+"""Elements that may be the label of a listing."""
+MOST_FRAMES = 4
+CODES = frozenset(["p", "pre"])
 CELL = frozenset(["td", "th"])
 NAMED = 1000
 """Characters of class names that are searched."""
@@ -91,6 +95,7 @@ def listed(root: HtmlElement) -> None:
     for pre in outer:
         drop(_numbers_beside_lines(pre))
         _write(pre)
+    drop([label for pre in outer if (label := _label(pre)) is not None])
     _unlink(outer)
 
 
@@ -212,6 +217,21 @@ def _write(pre: HtmlElement) -> None:
     first = text.lstrip("\n")
     code.text = re.sub(r"(?m)^[ \t]*$", BLANK, first) if first else ""
     pre.append(code)
+
+
+def _label(pre: HtmlElement) -> HtmlElement | None:
+    """The element before a written listing with nothing but the name of its language, which the listing has, too."""
+    language = pre[0].get("class", "").removeprefix("language-")
+    inner = pre
+    for _ in range(MOST_FRAMES):
+        before, around = inner.getprevious(), inner.getparent()
+        if before is not None or around is None or (around.text or "").strip():
+            break
+        inner = around
+    if not language or before is None or before.tag in CODES or (before.tail or "").strip():
+        return None
+    names = (one for one in islice(before.iter(*FRAMES), MOST_FRAMES) if not len(one))
+    return next((one for one in names if (one.text or "").strip().casefold() == language.casefold()), None)
 
 
 def _is_numbers(element: HtmlElement) -> bool:

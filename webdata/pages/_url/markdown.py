@@ -84,13 +84,15 @@ def converted(
         return Converted(plain := plain_text(text), plain)
     _held = [*root.iter("*")]  # lxml would make each element anew in each pass
     base = base_of(root, url)
-    title, fallback = _title(root), fallback_texts(root)
+    title, headings, fallback = _title(root), [*root.iter("h1")], fallback_texts(root)
     added = "" if selection.include else lacking(root)
     selection.apply(root)
     if selection.include:
         return _chosen(root, base, charset, as_text)
     found = readable(root, text, url, base, extent)
     part = found.part
+    if len(headings) == 1:
+        title = spaced(headings[0]) or title
     _add(added, part, base)
     plain = plain_lines(part) if as_text else ""
     _arrange(part, base, charset)
@@ -102,7 +104,9 @@ def converted(
     written = _written(part)
     if not written.strip():
         return Converted(f"{inert(title)}\n" if title else plain_text(text), plain)
-    return Converted(_titled(written, title, part), plain, found.kind, found.removed, found.left_out, bool(added))
+    return Converted(
+        _titled(written, title, part, headings[:1]), plain, found.kind, found.removed, found.left_out, bool(added)
+    )
 
 
 def _add(html: str, part: HtmlElement, base: str) -> None:
@@ -172,12 +176,10 @@ def base_of(root: HtmlElement, url: str) -> str:
 
 
 def _title(root: HtmlElement) -> str:
-    """The only h1 of a page, else its title, without the site's name where the metadata has it so."""
-    headings = [*root.iter("h1")]
-    texts = [spaced(element) for element in (headings if len(headings) == 1 else [])]
+    """The title of a page, without the site's name where the metadata has it so."""
     full = [spaced(element) for element in root.iterfind("head/title")]
     given = [" ".join(meta.get("content", "").split()) for meta in root.xpath('head/meta[@property="og:title"]')]
-    texts += [title for title in given if full and title in full[0]]
+    texts = [title for title in given if full and title in full[0]]
     return next(filter(None, texts + full), "")
 
 
@@ -191,8 +193,10 @@ def _fold(part: HtmlElement) -> None:
             element.tail = SPACES.sub(" ", element.tail)
 
 
-def _titled(written: str, title: str, part: HtmlElement) -> str:
-    if not title or part.find(".//h1") is not None or _begins_with(part, title):
+def _titled(written: str, title: str, part: HtmlElement, headlines: Sequence[HtmlElement]) -> str:
+    """The Markdown with the title, unless it begins with it or has a headline that may be it."""
+    is_outside = any(spaced(one) == title and part not in one.iterancestors() for one in headlines)
+    if not title or (part.find(".//h1") is not None and not is_outside) or _begins_with(part, title):
         return written
     return f"# {inert(title)}\n\n{written}"
 

@@ -28,14 +28,19 @@ VENDORS = frozenset([
     "trc_related_container", "taboola", "adsbygoogle", "ad-slot-header__wrapper", "google-auto-placed",
     "mw-editsection", "mw-jump-link", "navbox", "catlinks", "headerlink", "cli-modal", "cookie-consent", "upsells",
     "cross-sells", "skip-link", "skip-to-content-link",
-    "js-browserWarning", "p-sectionLinks", "message-signature", "u-bottomFixer", "ipsPwaInstall",
+    "js-browserWarning", "p-sectionLinks", "message-signature", "bbCodeBlock-expandLink", "navheader",
+    "navfooter", "u-bottomFixer", "ipsPwaInstall",
     "iPwaInstall__learnPopover", "ipsSkipToContent", "cTopicPostArea", "copy-path",
 ])  # fmt: skip
 """Classes and ids of containers of known programs, as these write them: consent platforms (OneTrust, Cookiebot, Didomi,
 Usercentrics, Quantcast, Complianz, CookieYes, Osano, iubenda), buttons to share (AddToAny, AddThis, Jetpack),
 advertisements (AdSense, Outbrain, Taboola), edit links (MediaWiki), WooCommerce's other products, notices, menus and
-signatures of forums (XenForo, Invision), the button of rustdoc that copies.
+signatures of forums (XenForo, Invision), the lines of links of DocBook, the button of rustdoc that copies.
 """
+SIGNATURES = frozenset([
+    "signature", "signaturecontainer", "postsignature", "ipsEntry__signature", "ipsComment__signature",
+])  # fmt: skip
+"""Classes of what a member of a forum has below each post, as programs write them."""
 COMMENTS = frozenset([
     "comments", "comments-area", "comment-list", "commentlist", "disqus_thread", "respond", "comment-respond",
     "fb-comments", "reviews", "product-reviews", "tab-reviews", "spr-container", "yotpo-main-widget", "jdgm-widget",
@@ -46,6 +51,7 @@ COMMENTS = frozenset([
 FOR_READERS = frozenset([
     "sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only", "screenreader-only",
     "a11y-hidden", "assistive-text", "u-visually-hidden", "sr-only-focusable", "visually-hidden-focusable",
+    "v-visible-sr",
 ])  # fmt: skip
 """Classes by which CSS frameworks hide what screen readers read."""
 HIDDEN_NAMES = frozenset(["d-none", "ipsHide", "w-condition-invisible"])

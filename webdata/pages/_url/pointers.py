@@ -6,6 +6,7 @@ Both are known by where they lead and where they stand, never by their words.
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import islice, takewhile
+from urllib.parse import urljoin, urlsplit
 
 from lxml.html import HtmlElement
 
@@ -28,6 +29,26 @@ NOWHERE = ("#", "javascript:")
 
 Place = tuple[tuple[str, str], ...]
 """The tags and classes of a link and of the elements around it."""
+
+
+def unlink_headlines(root: HtmlElement, url: str) -> None:
+    """Make the links of headlines to their own page text, in place; others make them headlines of other pages."""
+    named = root.xpath('//link[@rel="canonical"]/@href')
+    own = {_page(address, url) for address in (url, *named[:1])} - {""}
+    for headline in root.iter("h1") if own else ():
+        for tag, links in (("span", headline.iter("a")), ("div", headline.iterancestors("a"))):
+            for link in [*links]:
+                if _page(link.get("href", "").strip(), url) in own:
+                    link.tag = tag
+
+
+def _page(address: str, base: str) -> str:
+    """The path and the query of an address; empty for that of a whole site, and for a place within a page."""
+    try:
+        parts = urlsplit(urljoin(base, address or "/"))
+    except ValueError:
+        return ""
+    return f"{parts.path.rstrip('/')}?{parts.query}" if parts.path.strip("/") and not parts.fragment else ""
 
 
 def skip_links(weights: Weights) -> Iterator[HtmlElement]:

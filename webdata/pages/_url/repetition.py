@@ -43,15 +43,28 @@ PARTS = BLOCKS - {"blockquote", "li", "ol", "p", "pre", "td", "th", "tr"}
 
 
 def copies(weights: Weights, *, of_records: bool) -> Iterator[HtmlElement]:
-    """The blocks with the text of an earlier one; facts that records of one kind share are copies if `of_records`."""
+    """The blocks with the text of an earlier one; facts that records of one kind share are copies if `of_records`.
+
+    Of a text before the headline and again behind it the first is the copy: it is a preview.
+    """
     signatures = _signatures(weights.elements)
     siblings = Counter(form(element) for element in weights.elements)
     firsts: dict[int, HtmlElement] = {}
+    before: set[HtmlElement] = set()
+    is_before = bool(weights.headed)
     for element in _blocks(weights.elements[1:], lambda one: one.tag in WHOLES):
+        is_before = is_before and not (element.tag == "h1" and element in weights.headed)
         if weights.text[element] < COPIED or element.tag == "li":
             continue
         first = firsts.setdefault(signatures[element], element)
-        if first is not element and (of_records or not _are_of_records(first, element, siblings)):
+        if is_before and element not in weights.headed:
+            before.add(element)
+        if first is element or (not of_records and _are_of_records(first, element, siblings)):
+            continue
+        if first in before and not is_before:
+            firsts[signatures[element]] = element
+            yield first
+        else:
             yield element
 
 
@@ -159,10 +172,15 @@ def _unnumbered(text: str | None) -> str:
     return _folded(NUMBERS.sub("", text)) if text else ""
 
 
-def _is_quoted(element: HtmlElement, weights: Weights) -> bool:
-    """Whether an element is a quotation, a list or a glossary in a post, but neither all posts nor a member's facts."""
+def _is_quoted(element: HtmlElement, weights: Weights, texts: Container[HtmlElement | None]) -> bool:
+    """Whether an element is a quotation, a list or a glossary in a post, but neither all posts nor a member's facts.
+
+    A list is in a post beside a paragraph of it; `texts` are the elements with such paragraphs.
+    """
     if element.tag == "dl":
         return weights.prose[element] > 0
+    if element.tag == "ul":
+        return element.getparent() in texts and weights.share(element) < MOST
     return element.tag in QUOTED and weights.share(element) < MOST
 
 
@@ -196,7 +214,8 @@ def _places(weights: Weights, naming: Container[HtmlElement]) -> dict[int, list[
     numbers: dict[tuple[int, str, str], int] = {}
     place: dict[HtmlElement, int] = {}
     found: defaultdict[int, list[HtmlElement]] = defaultdict(list)
-    for element in _blocks(weights.elements[1:], lambda one: _is_quoted(one, weights)):
+    texts = {element.getparent() for element in weights.elements if element.tag == "p" and weights.own_prose[element]}
+    for element in _blocks(weights.elements[1:], lambda one: _is_quoted(one, weights, texts)):
         around = element.getparent()
         key = (place.get(around, 0) if around is not None else 0, str(element.tag), _first_name(element))
         place[element] = numbers.setdefault(key, len(numbers) + 1)

@@ -22,6 +22,8 @@ LISTED = frozenset(["code", "kbd", "math", "pre", "ruby", "samp", "sub", "sup", 
 """Elements in which each character counts."""
 SENTENCES = frozenset(["p"])
 FEW = 2
+ORDINAL = 2
+"""Letters behind the digits of an ordinal."""
 ENDS = frozenset(".!?)")
 LETTERS = 3
 """Characters of the mean fact in a line; parts of words that are shown one by one are shorter."""
@@ -59,12 +61,21 @@ def _facts(around: HtmlElement) -> list[HtmlElement]:
 def _begins_anew(fact: HtmlElement, following: HtmlElement) -> bool:
     """Whether a text is no part of the word before it, nor its twin; a name with a colour for each part is one word."""
     before, after = _whole(fact), _whole(following)
-    if not before or not after or not _is_beginning(after[0]) or before == after:
+    if not before or not after or before == after:
         return False
-    if fact.get("class") and fact.get("class") == following.get("class"):
+    is_alike = bool(fact.get("class")) and fact.get("class") == following.get("class")
+    if not _is_beginning(after[0]):
+        return not is_alike and _is_counted(before, after)
+    if is_alike:
         return not before[-1].isupper()
     several = _is_several(before) + _is_several(after)
     return (before[-1].isalnum() or before[-1] in ENDS) and several > (1 if before[-1].isupper() else 0)
+
+
+def _is_counted(before: str, after: str) -> bool:
+    """Whether words follow a number of them, `86x`, `years in business`; an ordinal ends with two letters: `10th`."""
+    words = after.split()
+    return before.rsplit(maxsplit=1)[-1][0].isdigit() and len(words) > 1 and len(words[0]) > ORDINAL
 
 
 def _is_beginning(sign: str) -> bool:

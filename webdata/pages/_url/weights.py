@@ -70,8 +70,8 @@ class Weights:
 def _around(headline: HtmlElement) -> list[HtmlElement]:
     """The elements around a headline, and itself; none for the headline of another page."""
     around = [headline, *headline.iterancestors()]
-    is_linked = headline.find(".//a") is not None or any(element.tag == "a" for element in around)
-    return [] if is_linked else around
+    links = (*headline.iter("a"), *(element for element in around if element.tag == "a"))
+    return [] if any(not link.get("href", "#").startswith("#") for link in links) else around
 
 
 def several(around: HtmlElement, tag: str) -> bool:
