@@ -27,7 +27,7 @@ PICTURE = re.compile(r"[^?#]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?)(?:[?#].
 """The address of a picture, or its file's name."""
 
 
-class Addresses:
+class PageAddresses:
     """The absolute addresses of a page's links and pictures, as long as there is room for them."""
 
     def __init__(self, base: str, charset: str) -> None:
@@ -45,7 +45,7 @@ class Addresses:
 def linked(root: HtmlElement, base: str, charset: str = "utf-8") -> None:
     """Make the addresses of links and pictures absolute; remove those without a usable address."""
     larger: dict[HtmlElement, str] = {}
-    addresses = Addresses(base, charset)
+    addresses = PageAddresses(base, charset)
     for link in [*root.iter("a")]:
         href = addresses.of(link.get("href"))
         picture = None if link.text_content().strip() else link.find(".//img")
@@ -135,7 +135,7 @@ def _percent(text: str, charset: str) -> str:
         return quote(text)
 
 
-def _prepare_picture(picture: HtmlElement, addresses: Addresses) -> None:
+def _prepare_picture(picture: HtmlElement, addresses: PageAddresses) -> None:
     source = addresses.of(picture.get("src"))
     text = " ".join(picture.get("alt", "").split())
     text = "" if PICTURE.fullmatch(text) and " " not in text else text

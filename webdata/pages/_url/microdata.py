@@ -30,7 +30,7 @@ VALUES = {"meta": "content", "data": "value", "meter": "value", "time": "datetim
 """The attribute with the text that is the value of an element."""
 
 
-class Room:
+class ItemRoom:
     """The characters that are left for the items of a page.
 
     A value with several names is written under each: ten items in each other, of four names each, would be a million.
@@ -53,11 +53,11 @@ class Room:
 
 def items(root: HtmlElement, base: str) -> list[dict[str, Any]]:
     """The items of a page that are no property of another; references to elements elsewhere are not followed."""
-    room = Room()
+    room = ItemRoom()
     return [_item(element, base, DEEPEST, room) for element in OUTER(root)[:MOST_ITEMS]]
 
 
-def _item(element: HtmlElement, base: str, levels: int, room: Room) -> dict[str, Any]:
+def _item(element: HtmlElement, base: str, levels: int, room: ItemRoom) -> dict[str, Any]:
     properties: defaultdict[str, list[Any]] = defaultdict(list)
     types, identity = element.get("itemtype", "").split(), element.get("itemid")
     room.take([*types, identity or ""])

@@ -10,7 +10,7 @@ from typing import Any
 from lxml import etree
 from lxml.html import HtmlElement
 
-from webdata.pages._url.microdata import DEEPEST, MOST_ITEMS, Room, value_of
+from webdata.pages._url.microdata import DEEPEST, MOST_ITEMS, ItemRoom, value_of
 
 OUTER = etree.XPath("descendant-or-self::*[@typeof and not(@property)]")
 LONGEST_NAME = 300
@@ -23,7 +23,7 @@ PREFIXES = {"schema": "https://schema.org/", "og": "https://ogp.me/ns#", "foaf":
 def items(root: HtmlElement, base: str) -> list[dict[str, Any]]:
     """The items of a page that have properties and are no property of another."""
     found: list[dict[str, Any]] = []
-    room = Room()
+    room = ItemRoom()
     for element in OUTER(root):
         item = _item(element, base, _vocabulary(element), DEEPEST, room)
         if item["properties"]:
@@ -39,7 +39,7 @@ def _vocabulary(element: HtmlElement) -> str:
     return next((name.strip()[:LONGEST_NAME] for name in around if name is not None), "")
 
 
-def _item(element: HtmlElement, base: str, vocabulary: str, levels: int, room: Room) -> dict[str, Any]:
+def _item(element: HtmlElement, base: str, vocabulary: str, levels: int, room: ItemRoom) -> dict[str, Any]:
     vocabulary = element.get("vocab", vocabulary).strip()[:LONGEST_NAME]
     properties: defaultdict[str, list[Any]] = defaultdict(list)
     types = [_whole(name, vocabulary) for name in _names(element.get("typeof", ""))]
