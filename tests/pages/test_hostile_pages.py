@@ -228,6 +228,8 @@ def tree_of(page: bytes):
         pytest.param(b"<TEMPLATE>" + b"<x></y>" * 25_000, id="with tags that close nothing"),
         pytest.param(b"<div>" * 300, id="few tags"),
         pytest.param(b"<p " + b" ".join(b"a%d" % one for one in range(30_000)) + b">", id="attributes"),
+        pytest.param(b"<p " + b" <".join(b"a%d" % one for one in range(30_000)) + b">", id="names with a sign"),
+        pytest.param(b"<p " + b"".join(b"a%d=<b " % one for one in range(30_000)) + b">", id="values with a sign"),
         pytest.param(b"<p>" * 9 + b"<p " + b"".join(b'\n a%d = "x"' % one for one in range(2_000)), id="never closed"),
         pytest.param(b"x" * 5_000 + b"<p" + b"".join(b"/a%d='b c<d'" % one for one in range(9_000)), id="quoted"),
     ],

@@ -128,6 +128,10 @@ def test_text_that_is_no_html(body, content_type, expected):
         ("<table><tr><td><table><tr><td>x<td>y</table></table>", "| x | y |"),
         ('<pre class="language-py">a\n  <span>b</span></pre>', "```py\na\n  b\n```"),
         ('<p>word<sup><a href="#n">[1]</a></sup></p><ol><li id="n">The note.</li></ol>', "[^1]: The note."),
+        (
+            '<p>word<sup><a href="#n">1</a><a href="#m">2</a></sup></p><p id="n">One.</p><p id="m">Two.</p>',
+            "word[^1][^2]",
+        ),
         ("<p>So <math><mfrac><mi>a</mi><mi>b</mi></mfrac></math>.</p>", r"$\frac{a}{b}$"),
         ("<p><math><mi>k</mi></math>heads</p>", "$k$ heads"),
         ("<p><math><mtable><mtr><mi>a</mi><mi>b</mi></mtr></mtable></math>", r"\begin{matrix} a & b \end{matrix}"),

@@ -113,10 +113,11 @@ async def test_an_unknown_tool_is_an_error_of_the_protocol(ask, version):
         (b'{"q": "\\ud800"}', -32700),
         (b"\xff", -32700),
         (b"[" * 5000, -32700),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": %s}' % (b"[" * 300 + b"]" * 300), -32600),
     ],
 )
 async def test_what_is_no_message_is_an_error(ask, version, body, code):
-    """A batch, another protocol, and what is no JSON, are each a 400 with an error of JSON-RPC."""
+    """A batch, another protocol, what is no JSON or too deep, are each a 400 with an error of JSON-RPC."""
     found = await ask("tools/list", version=version, body=body)
     assert (found.status, found.json["error"]["code"]) == (400, code)
 

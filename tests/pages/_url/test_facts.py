@@ -64,3 +64,9 @@ def test_a_page_beyond_the_bounds_is_refused():
     """Its parsing could take minutes."""
     with pytest.raises(TooComplexError):
         made("<p>" * 90_000)
+
+
+def test_addresses_of_a_page_have_room_together():
+    """Thousands of links and pictures relative to a long address would be a hundred times as long as their page."""
+    found = made(f'<base href="/{"y" * 3900}/">' + "".join(f"<a href={n}>x</a><img src={n}>" for n in range(4000)))
+    assert all(1000 < len(found[name]) < 3000 for name in ("links", "images"))

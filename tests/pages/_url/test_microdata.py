@@ -1,7 +1,11 @@
 """Microdata of a page."""
 
+import json
+
+import pytest
+
 from webdata.pages._url.markdown import tree
-from webdata.pages._url.microdata import items
+from webdata.pages._url.microdata import MOST_CHARACTERS, items
 
 BASE = "https://a.example/shop/"
 
@@ -47,3 +51,24 @@ def test_deep_items_end():
     while isinstance(value, dict):
         value, levels = value["properties"]["a"][0], levels + 1
     assert (value, levels) == ("x", 21)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<div itemscope itemprop="a b c">' * 20 + "<b itemprop=d>x",
+        f'<b itemprop="{" ".join(f"n{number}" for number in range(2000))}">{"x" * 9000}</b>' * 50,
+        f'<base href="https://a.example/{"y" * 3900}/">' + "<a itemprop=a href=x>x</a>" * 5000,
+    ],
+    ids=["items in each other", "one value", "addresses"],
+)
+def test_names_do_not_multiply_what_a_page_says(html):
+    """Each value is written under each of its names, and items in items would be without an end."""
+    assert len(json.dumps(found(f"<div itemscope>{html}"))) < 2 * MOST_CHARACTERS
+
+
+@pytest.mark.timed
+def test_properties_in_each_other_are_short():
+    """The text of each is read no further than its longest value."""
+    [item] = found("<div itemscope>" + "<b itemprop=a>" * 200 + "word " * 500_000)
+    assert {len(value) for value in item["properties"]["a"]} == {10_000}

@@ -1,9 +1,12 @@
 """RDFa of a page."""
 
+import json
+
 import pytest
 
 from webdata.pages._url import rdfa
 from webdata.pages._url.markdown import tree
+from webdata.pages._url.microdata import MOST_CHARACTERS
 
 BASE = "https://a.example/d/"
 
@@ -58,3 +61,10 @@ def test_items_within_items_are_bounded():
     found = items('<i typeof="T" property="p">' * 200 + "x")
     assert found == []
     assert items('<b typeof="T">' + '<i typeof="T" property="p">' * 200 + "x")[0]["type"] == ["T"]
+
+
+def test_names_do_not_multiply_what_a_page_says():
+    """Each value is written under each of its names, and items in items would be without an end."""
+    found = items('<i typeof="T">' + '<i typeof="T" property="a b c">' * 20 + "<i property=d>x")
+    assert found[0]["properties"]["a"]
+    assert len(json.dumps(found)) < 2 * MOST_CHARACTERS

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from webdata.pages._url.scripted import holds_text
 from webdata.pages.url import needs_scripts, page
 
 URL = "https://site.example.org/a/page.html"
@@ -218,3 +219,16 @@ def test_hostile_data_takes_no_longer_than_a_page(read, html):
     text = read(html)
     assert time.process_time() - start < 3
     assert len(text) < 1_000_000
+
+
+@pytest.mark.timed
+@pytest.mark.parametrize(
+    "html",
+    ["<p " + " ".join(f"a{number}" for number in range(30_000)), "<table><tr><td>" * 3_000],
+    ids=["tag", "tables"],
+)
+def test_a_hostile_page_is_not_searched_for_texts(html):
+    """It is read where all other calls wait for it."""
+    began = time.process_time()
+    assert not holds_text(html.encode(), "text/html")
+    assert time.process_time() - began < 1

@@ -1,6 +1,7 @@
 """The summary of what a page says of itself."""
 
 import json
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -178,3 +179,13 @@ def test_any_item_has_a_summary_or_none(kind, value):
 def test_a_page_that_says_nothing_has_no_summary():
     """It is null, and nothing is guessed from its text."""
     assert summary(html="<h1>Title</h1><p>5 €") is None
+
+
+@pytest.mark.timed
+def test_an_item_that_is_referred_to_again_and_again_is_read_once():
+    """Else its offers would be looked at for each of the references."""
+    references, offers = [{"@id": "#v"}] * 50_000, [{"sku": 1}] * 5_000
+    items = [{"@type": "Product", "name": "Pot", "hasVariant": references}, {"@id": "#v", "offers": offers, "sku": 2}]
+    began = process_time()
+    assert values(summary({"@graph": items})) == {"name": "Pot"}
+    assert process_time() - began < 3

@@ -12,6 +12,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
+    INVALID_REQUEST,
     UNSUPPORTED_PROTOCOL_VERSION,
     CallToolRequestParams,
     CallToolResult,
@@ -79,8 +80,12 @@ class ToolServer:
         version = request.incoming.header("mcp-protocol-version")
         if version and version not in VERSIONS:  # the SDK names these to none but clients of 2026
             return _unknown_version(request.message.get("id"), version[:60])
+        try:
+            body = orjson.dumps(request.message)
+        except orjson.JSONEncodeError:  # which writes fewer levels than it reads
+            return _too_deep()
         app = cast("AsgiApp", self._manager.handle_request)
-        return await asgi_reply(app, request.incoming, orjson.dumps(request.message), request)
+        return await asgi_reply(app, request.incoming, body, request)
 
     async def _list(self, context: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[_described(tool) for tool in _request(context).tools.values()])
@@ -113,8 +118,16 @@ def _described(tool: AnyTool) -> Tool:
 def _unknown_version(message_id: object, version: str) -> Reply:
     about = {"supported": list(VERSIONS), "requested": version}
     text = f"Unsupported protocol version {version!r}: the versions are {', '.join(VERSIONS)}."
-    error = {"code": UNSUPPORTED_PROTOCOL_VERSION, "message": text, "data": about}
-    return Reply(400, orjson.dumps({"jsonrpc": "2.0", "id": message_id, "error": error}), {"content-type": JSON})
+    return _refusal(message_id, {"code": UNSUPPORTED_PROTOCOL_VERSION, "message": text, "data": about})
+
+
+def _too_deep() -> Reply:
+    return _refusal(None, {"code": INVALID_REQUEST, "message": "The message has arrays and objects 255 deep."})
+
+
+def _refusal(message_id: object, error: Mapping[str, Any]) -> Reply:
+    shown = message_id if isinstance(message_id, str | int) else None
+    return Reply(400, orjson.dumps({"jsonrpc": "2.0", "id": shown, "error": error}), {"content-type": JSON})
 
 
 def _request(context: ServerRequestContext[Any, Any]) -> ToolRequest:

@@ -233,13 +233,11 @@ def _write_lines(cell: HtmlElement) -> None:
             indent = len(line.rstrip()) - len(code_text)
             one.text, one.tail = INDENT * indent + code_text, LINE_END
             code.append(one)
+    numbers = {
+        item: number for outer in cell.iter("ol") for number, item in enumerate(outer, _number(outer.get("start"), 1))
+    }
     for item in cell.iter("li"):
-        around = item.getparent()
-        mark = (
-            f"{_number(around.get('start'), 1) + around.index(item)}."
-            if around is not None and around.tag == "ol"
-            else "-"
-        )
+        mark = f"{numbers[item]}." if item in numbers else "-"
         item.text = f"{mark} {(item.text or '').lstrip()}"
     for block in [*cell.iterdescendants("br", *BLOCKS)]:
         if block.tag != "br":

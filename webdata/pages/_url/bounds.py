@@ -11,6 +11,7 @@ from html import unescape
 from lxml import etree
 from lxml.html import HtmlElement
 
+from webdata.pages._elements import has_many_attributes
 from webdata.pages._text import printable
 from webdata.pages._url.literal import inert
 
@@ -54,7 +55,7 @@ def is_too_large(text: str) -> bool:
     """Whether a page has too many characters, tags or attributes to be parsed."""
     if len(text) > LONGEST or text.count("<") > TAGS or text.count("=") > EQUALS:
         return True
-    return _MANY_ATTRIBUTES.search(text) is not None
+    return _MANY_ATTRIBUTES.search(text) is not None or has_many_attributes(text.encode("utf-8", "replace"))
 
 
 def is_too_deep(root: HtmlElement) -> bool:
@@ -87,9 +88,9 @@ def bound_tables(root: HtmlElement) -> None:
 
 
 def _is_mostly_empty(table: HtmlElement) -> bool:
-    """Whether a table would become much larger if all rows were equally long."""
+    """Whether a table would become much larger if all rows of its own were equally long."""
     rows = widest = cells = 0
-    for row in table.iter("tr"):
+    for row in (row for part in table for row in ([part] if part.tag == "tr" else part.iterchildren("tr"))):
         width = sum(int(cell.get("colspan") or 1) for cell in row.iterchildren("td", "th"))
         rows, widest, cells = rows + 1, max(widest, width), cells + len(row)
     return rows * widest > SQUARE and cells < FILLED * rows * widest

@@ -1,13 +1,15 @@
 """Links, pictures and footnotes of a part of a page, prepared for Markdown."""
 
 import re
+from collections import Counter
+from itertools import islice
 from urllib.parse import quote, quote_from_bytes, unquote
 
 from ada_url import URL
 from lxml.html import HtmlElement
 
 from webdata.pages._url.dropping import drop
-from webdata.pages._url.weights import BLOCKS, several
+from webdata.pages._url.weights import BLOCKS
 
 NO_LINKS = ("javascript:", "data:", "vbscript:", "about:", "blob:")
 PERMANENT = re.compile(r"[\s#¶§🔗⚓\u200b]*")
@@ -18,21 +20,39 @@ MARK = re.compile(r"\[? ?(\w{1,8}) ?\]?")
 MARK_TEXT = 40
 """Characters of the longest such text, with its spaces: more of them would be matched in quadratic time."""
 """The text of a reference to a footnote: `1`, `[1]`, `a`."""
+MOST_ADDRESSES = 8_000_000
+"""Characters of the addresses of one page, of which each relative one becomes longer than the page's own."""
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 TINY = frozenset(["0", "1", "2"])
 PICTURE = re.compile(r"[^?#]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?)(?:[?#].*)?", re.IGNORECASE)
 """The address of a picture, or its file's name."""
 
 
+class PageAddresses:
+    """The absolute addresses of a page's links and pictures, as long as there is room for them."""
+
+    def __init__(self, base: str, charset: str) -> None:
+        self._base = base
+        self._charset = charset
+        self._left = MOST_ADDRESSES
+
+    def of(self, href: str | None) -> str | None:
+        """An address by `address`; None, too, where there is no room for more."""
+        found = address(href, self._base, self._charset) if self._left > 0 else None
+        self._left -= len(found or "")
+        return found
+
+
 def linked(root: HtmlElement, base: str, charset: str = "utf-8") -> None:
     """Make the addresses of links and pictures absolute; remove those without a usable address."""
     larger: dict[HtmlElement, str] = {}
+    addresses = PageAddresses(base, charset)
     for link in [*root.iter("a")]:
-        href = address(link.get("href"), base, charset)
+        href = addresses.of(link.get("href"))
         picture = None if link.text_content().strip() else link.find(".//img")
         if href is None:
             _unlink(link)
-        elif picture is not None and (href == address(picture.get("src"), base, charset) or _is_larger(href, picture)):
+        elif picture is not None and (href == addresses.of(picture.get("src")) or _is_larger(href, picture)):
             larger[picture] = href
             _unlink(link)
         else:
@@ -40,7 +60,7 @@ def linked(root: HtmlElement, base: str, charset: str = "utf-8") -> None:
             link.set("href", href)
     for picture in [*root.iter("img")]:
         picture.set("src", larger.get(picture) or picture.get("src", ""))
-        _prepare_picture(picture, base, charset)
+        _prepare_picture(picture, addresses)
     for link in root.iter("a"):
         if not link.text_content().strip() and link.find(".//img") is None:
             _unlink(link)
@@ -116,8 +136,8 @@ def _percent(text: str, charset: str) -> str:
         return quote(text)
 
 
-def _prepare_picture(picture: HtmlElement, base: str, charset: str) -> None:
-    source = address(picture.get("src"), base, charset)
+def _prepare_picture(picture: HtmlElement, addresses: PageAddresses) -> None:
+    source = addresses.of(picture.get("src"))
     text = " ".join(picture.get("alt", "").split())
     text = "" if PICTURE.fullmatch(text) and " " not in text else text
     tiny = picture.get("width") in TINY or picture.get("height") in TINY
@@ -166,6 +186,7 @@ def footnotes(root: HtmlElement) -> None:
     A link within the page to something that is not in this part of it is only text.
     """
     targets = {name: element for element in root.iter("*") if (name := element.get("id") or element.get("name"))}
+    linked_in = Counter(raised for link in root.iter("a") for raised in link.iterancestors("sup"))
     notes: dict[HtmlElement, str] = {}
     backs = []
     for link in [*root.iter("a")]:
@@ -177,7 +198,8 @@ def footnotes(root: HtmlElement) -> None:
             backs.append(link)
         elif target is not None and mark and _is_reference(link):
             label = notes.setdefault(_note(target), mark[1])
-            _write(link, f"[^{label}]")
+            raised = next((around for around in islice(link.iterancestors(), 3) if around.tag == "sup"), link)
+            _write(raised if linked_in[raised] == 1 else link, f"[^{label}]")
         elif target is None and href.startswith("#"):
             _unlink(link)
     drop(backs)
@@ -217,10 +239,7 @@ def _note(target: HtmlElement) -> HtmlElement:
     return whole
 
 
-def _write(link: HtmlElement, text: str) -> None:
-    place = next((around for around in (*link.iterancestors(),)[:3] if around.tag == "sup"), link)
-    if place is not link and several(place, "a"):
-        place = link
+def _write(place: HtmlElement, text: str) -> None:
     tail = place.tail
     place.clear(keep_tail=False)
     place.tag, place.text, place.tail = "span", text, tail

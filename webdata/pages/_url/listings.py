@@ -5,13 +5,13 @@ beside them. A number is recognised by its place, its class and its digits, so t
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from itertools import islice
 
 from lxml.html import HtmlElement
 
 from webdata.pages._url.dropping import drop
-from webdata.pages._url.weights import several
+from webdata.pages._url.weights import around_several
 
 LANGUAGE = re.compile(
     r"(?:language|lang|(?:mw-)?highlight-(?:lang|source|text)|brush|src|hljs"
@@ -82,9 +82,10 @@ def listed(root: HtmlElement) -> None:
     for element in [*root.iter("div", *SOURCES)]:
         if _is_listing(element):
             element.tag = "pre"
+    shared = around_several(root, "pre")
     for table in [*root.iter("table")]:
         if table.getparent() is not None and _is_numbered(table):
-            _unite(table)
+            _unite(table, shared)
     for code in [*root.iter("code")]:
         if _has_lines(code):
             _enclose(code)
@@ -92,9 +93,10 @@ def listed(root: HtmlElement) -> None:
     for around in dict.fromkeys(pre.getparent() for pre in outer):
         if around is not None:
             drop([other for other in around if other.tag != "table" and (_is_numbers(other) or _counts_lines(other))])
+    shared = around_several(root, "pre")
     for pre in outer:
         drop(_numbers_beside_lines(pre))
-        _write(pre)
+        _write(pre, shared)
     drop([label for pre in outer if (label := _label(pre)) is not None])
     _unlink(outer)
 
@@ -170,7 +172,7 @@ def _is_code_cell(cell: HtmlElement) -> bool:
     return len(inner) == 1 and inner[0].tag == "code" and not (cell.text or inner[0].tail or "").strip()
 
 
-def _unite(table: HtmlElement) -> None:
+def _unite(table: HtmlElement, shared: Container[HtmlElement]) -> None:
     """Replace a table of code by one `pre`, without its numbers."""
     titles = [cells[0] for row in table.iter("tr") if _is_title(cells := _cells(row))]
     for title in titles:
@@ -185,7 +187,7 @@ def _unite(table: HtmlElement) -> None:
             element.text = None
         element.tag = "div" if element.tag == "tr" else "span"
     for pre in [*table.iter("pre")]:
-        if language := _language(pre):
+        if language := _language(pre, shared):
             table.set("data-lang", language)
         pre.tag = "div"
     table.tag = "div" if any(around.tag == "pre" for around in table.iterancestors()) else "pre"
@@ -205,8 +207,8 @@ def _enclose(code: HtmlElement) -> None:
     pre.append(code)
 
 
-def _write(pre: HtmlElement) -> None:
-    language = _language(pre)
+def _write(pre: HtmlElement, shared: Container[HtmlElement]) -> None:
+    language = _language(pre, shared)
     lines = _Lines()
     _read(pre, lines)
     tail = pre.tail
@@ -338,9 +340,9 @@ def _is_copy_label(element: HtmlElement) -> bool:
     return len(texts) < 5 and COPY_LABEL.fullmatch("".join(texts)[:100]) is not None
 
 
-def _language(listing: HtmlElement) -> str:
+def _language(listing: HtmlElement, shared: Container[HtmlElement]) -> str:
     """The language of a listing, from its own attributes, those of its code or of the elements around it."""
-    for element in _framing(listing):
+    for element in _framing(listing, shared):
         for name in ("data-lang", "data-language", "data-enlighter-language", "language"):
             if found := _bare(element.get(name, "")):
                 return found
@@ -370,16 +372,10 @@ def _bare(name: str) -> str:
     return "" if bare.lower() in NO_LANGUAGE else bare
 
 
-def _framing(listing: HtmlElement) -> Iterator[HtmlElement]:
+def _framing(listing: HtmlElement, shared: Container[HtmlElement]) -> Iterator[HtmlElement]:
     yield listing
     yield from listing.iter("code", "pre")
-    around = listing.getparent()
-    for _ in range(4):
-        if (
-            around is None
-            or around.tag == "body"
-            or (several(around, "pre") and around.tag not in ("tr", "td", "table"))
-        ):
+    for around in islice(listing.iterancestors(), 4):
+        if around.tag == "body" or (around in shared and around.tag not in ("tr", "td", "table")):
             return
         yield around
-        around = around.getparent()

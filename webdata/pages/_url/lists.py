@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from lxml.html import HtmlElement
 
-from webdata.pages._url.links import address
+from webdata.pages._url.links import PageAddresses
 from webdata.pages._url.pictures import choose_pictures
 from webdata.resources.url_request import PageLink, PagePicture
 
@@ -20,25 +20,25 @@ Listed = TypeVar("Listed", PageLink, PagePicture)
 
 def links(root: HtmlElement, base: str, charset: str) -> list[PageLink]:
     """The links of a page to documents, each address with each of its texts once, in the order of the page."""
-    return _distinct(_links(root, base, charset))
+    return _distinct(_links(root, PageAddresses(base, charset)))
 
 
 def pictures(root: HtmlElement, base: str, charset: str) -> list[PagePicture]:
     """The pictures of a page, each once, with the addresses that scripts would load."""
     choose_pictures(root)
-    return _distinct(_pictures(root, base, charset))
+    return _distinct(_pictures(root, PageAddresses(base, charset)))
 
 
-def _links(root: HtmlElement, base: str, charset: str) -> Iterator[PageLink]:
+def _links(root: HtmlElement, addresses: PageAddresses) -> Iterator[PageLink]:
     for link in root.iter("a", "area"):
-        if url := address(link.get("href"), base, charset):
+        if url := addresses.of(link.get("href")):
             yield {"url": url, "text": _short(link.text_content() or link.get("title") or link.get("alt") or "")}
 
 
-def _pictures(root: HtmlElement, base: str, charset: str) -> Iterator[PagePicture]:
+def _pictures(root: HtmlElement, addresses: PageAddresses) -> Iterator[PagePicture]:
     for picture in root.iter("img"):
         source = picture.get("src") or ""
-        if not source.startswith("data:") and (url := address(source, base, charset)):
+        if not source.startswith("data:") and (url := addresses.of(source)):
             yield {"url": url, "alt": _short(picture.get("alt") or "")}
 
 

@@ -5,11 +5,12 @@ converted to TeX.
 """
 
 import re
+from collections.abc import Container
 
 from lxml.html import HtmlElement
 
 from webdata.pages._url.dropping import drop
-from webdata.pages._url.weights import several
+from webdata.pages._url.weights import around_several
 
 DRAWN = re.compile(r"(?<![\w-])(?:katex|katex-display|MathJax\w*|mjx-\w+|mwe-math-element|math-container)(?![\w-])")
 """Classes of the elements that libraries put around a formula."""
@@ -35,7 +36,8 @@ SILENT = frozenset(["annotation", "annotation-xml", "mphantom", "mspace"])
 
 def written(root: HtmlElement) -> None:
     """Replace every formula of a page by text."""
-    for math, drawn in [(math, _drawn(math)) for math in root.iter("math")]:
+    shared = around_several(root, "math")
+    for math, drawn in [(math, _drawn(math, shared)) for math in root.iter("math")]:
         if math.getparent() is not None:
             _replace(drawn, _tex(math), math.get("display") == "block" or _is_display(drawn))
     scripts = [*root.iterfind('.//script[@type="math/tex"]'), *root.xpath('//script[starts-with(@type, "math/tex;")]')]
@@ -49,11 +51,11 @@ def written(root: HtmlElement) -> None:
             _replace(picture, picture.get("alt", ""), "display" in picture.get("class", ""))
 
 
-def _drawn(math: HtmlElement) -> HtmlElement:
+def _drawn(math: HtmlElement, shared: Container[HtmlElement]) -> HtmlElement:
     """The outermost element that a library put around a formula."""
     found = math
     for depth, around in enumerate(math.iterancestors()):
-        if depth > 6 or several(around, "math"):
+        if depth > 6 or around in shared:
             break
         if str(around.tag).startswith("mjx-") or DRAWN.search(around.get("class", "")):
             found = around

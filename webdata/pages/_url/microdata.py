@@ -1,7 +1,8 @@
 """Microdata of a page, as JSON (https://html.spec.whatwg.org/multipage/microdata.html#json)."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from lxml import etree
@@ -14,6 +15,12 @@ MOST_ITEMS = 500
 DEEPEST = 20
 LONGEST_VALUE = 10_000
 """Characters of the text of a property."""
+LONGEST_RAW = 10 * LONGEST_VALUE
+"""The same with its spaces."""
+MOST_CHARACTERS = 2_000_000
+"""Of the values of all items of a page, each under each of its names."""
+OVERHEAD = 20
+"""Characters of a value beside its own."""
 ADDRESSES = {
     "a": "href", "area": "href", "audio": "src", "embed": "src", "iframe": "src", "img": "src", "link": "href",
     "object": "data", "source": "src", "track": "src", "video": "src",
@@ -23,18 +30,44 @@ VALUES = {"meta": "content", "data": "value", "meter": "value", "time": "datetim
 """The attribute with the text that is the value of an element."""
 
 
+class ItemRoom:
+    """The characters that are left for the items of a page.
+
+    A value with several names is written under each: ten items in each other, of four names each, would be a million.
+    """
+
+    def __init__(self) -> None:
+        self.left = MOST_CHARACTERS
+
+    def take(self, texts: Iterable[str]) -> None:
+        """Take the characters of texts that an item has beside its properties."""
+        self.left -= sum(map(len, texts))
+
+    def names(self, names: Iterable[str], value: Any, left: int) -> list[str]:
+        """The names of a value that there is room for, where `left` was left before what is in the value."""
+        length = OVERHEAD + (len(value) if isinstance(value, str) else left - self.left)
+        fitting = [*islice(dict.fromkeys(names), max(0, left // length))]
+        self.left = left - length * len(fitting)
+        return fitting
+
+
 def items(root: HtmlElement, base: str) -> list[dict[str, Any]]:
     """The items of a page that are no property of another; references to elements elsewhere are not followed."""
-    return [_item(element, base, DEEPEST) for element in OUTER(root)[:MOST_ITEMS]]
+    room = ItemRoom()
+    return [_item(element, base, DEEPEST, room) for element in OUTER(root)[:MOST_ITEMS]]
 
 
-def _item(element: HtmlElement, base: str, levels: int) -> dict[str, Any]:
+def _item(element: HtmlElement, base: str, levels: int, room: ItemRoom) -> dict[str, Any]:
     properties: defaultdict[str, list[Any]] = defaultdict(list)
-    for found in _properties(element):
-        value = _item(found, base, levels - 1) if "itemscope" in found.attrib and levels else value_of(found, base)
-        for name in found.get("itemprop", "").split():
-            properties[name].append(value)
     types, identity = element.get("itemtype", "").split(), element.get("itemid")
+    room.take([*types, identity or ""])
+    for found in _properties(element):
+        if room.left < 0:
+            break
+        left, is_item = room.left, "itemscope" in found.attrib and levels
+        value = _item(found, base, levels - 1, room) if is_item else value_of(found, base)
+        for name in room.names(found.get("itemprop", "").split(), value, left):
+            properties[name].append(value)
     return {"type": types, **({"id": identity} if identity else {}), "properties": dict(properties)}
 
 
@@ -59,4 +92,16 @@ def value_of(element: HtmlElement, base: str) -> str:
     if (name := VALUES.get(tag)) and (value := element.get(name)) is not None:
         return value[:LONGEST_VALUE].strip()
     given = element.get("content")  # which many pages have at other elements, too
-    return " ".join((element.text_content() if given is None else given).split())[:LONGEST_VALUE]
+    return " ".join((_beginning(element) if given is None else given).split())[:LONGEST_VALUE]
+
+
+def _beginning(element: HtmlElement) -> str:
+    """The beginning of an element's text, enough for the longest value: properties may lie in each other."""
+    texts: list[str] = []
+    left = LONGEST_VALUE
+    for text in element.itertext():
+        texts.append(text[:LONGEST_RAW])
+        left -= len(texts[-1].strip())
+        if left < 0:
+            break
+    return "".join(texts)

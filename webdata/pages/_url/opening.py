@@ -21,6 +21,8 @@ HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 TITLES = HEADINGS | {"dt", "summary", "legend", "caption", "th"}
 """Elements whose whole text is a title, also where a button carries it."""
 MOST_TABS = 30
+LONGEST_BLANK = 500
+"""Spaces around a text at the beginning of a panel, which may be that of thousands of tabs."""
 SENTENCES = frozenset(["p", "li", "dd", "td", "blockquote"])
 
 
@@ -174,7 +176,8 @@ def _show(part: HtmlElement) -> None:
 def _label(tab: HtmlElement, panel: HtmlElement) -> None:
     _show(panel)
     text = " ".join(tab.text_content().split())
-    if not text or " ".join("".join(islice(panel.itertext(), 20)).split()).startswith(text):
+    beginning = "".join(one[: len(text) + LONGEST_BLANK] for one in islice(panel.itertext(), 20))
+    if not text or " ".join(beginning.split()).startswith(text):
         return
     label = panel.makeelement("p")
     strong = panel.makeelement("strong")

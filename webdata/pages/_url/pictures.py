@@ -4,7 +4,8 @@ https://html.spec.whatwg.org/#parse-a-srcset-attribute
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from lxml.html import HtmlElement
 
@@ -14,8 +15,11 @@ LAZY = (
     "data-original-src", "data-echo", "data-image",
 )  # fmt: skip
 """Attributes with the address of a picture that is loaded when it scrolls into view."""
-CANDIDATE = re.compile(r"[\s,]*+(?:(\S++)(?<!,)(?:\s++([^,(]*+(?:\([^)]*+\)?[^,(]*+)*+))?|(\S++))")
-"""An address of a srcset and its descriptors; an address may contain commas, and ends before those at its end."""
+CANDIDATE = re.compile(r"[\s,]*+(?:(\S++)(?<!,)(?:\s++([^,(]*+(?:\([^)]*+\)?[^,(]*+)*+))?|(\S++)|\Z)")
+"""An address of a srcset and its descriptors; an address may contain commas, and ends before those at its end.
+
+What is left behind the last address matches as well, or it would be searched again from each of its characters.
+"""
 SIZE = re.compile(r"(?:^|\s)(\d{1,6}(?:\.\d{1,6})?)([wx])(?:\s|$)")
 PLACEHOLDER = re.compile(
     r"(?:^|[-_./])(?:1x1|blank|clear|empty|gr[ae]y|lazy\w*|loading|loader|pixel|placeholder|spacer|transparent)"
@@ -28,26 +32,29 @@ ADDRESS = re.compile(r"\s*+[^\s{}\"'<>]++\s*+")
 """A text that may be an address and nothing else."""
 LONGEST = 4_000
 """Characters of the longest address of a picture."""
+MOST_SOURCES = 20
+"""Elements `source` of one picture."""
 TINY = frozenset(["0", "1", "2", "0px", "1px"])
 
 
 def choose_pictures(root: HtmlElement) -> None:
     """Write, in place, the address of each picture into its `src`, and show those that are there without scripts."""
+    sources = {around: [*islice(around.iter("source"), MOST_SOURCES)] for around in root.iter("picture")}
     for picture in root.iter("img"):
-        if source := _source(picture):
+        if source := _source(picture, sources):
             picture.set("src", source)
     for note in [*root.iter("noscript")]:
         if note.getparent() is not None and not any(around.tag == "head" for around in note.iterancestors()):
             _show(note)
 
 
-def _source(picture: HtmlElement) -> str | None:
+def _source(picture: HtmlElement, sources: Mapping[HtmlElement, Sequence[HtmlElement]]) -> str | None:
     own = [*_own(picture)]
     around = picture.getparent()
-    sources = [*around.iterdescendants("source")] if around is not None and around.tag == "picture" else []
+    beside = sources.get(around, ()) if around is not None else ()
     if around is not None and around.tag == "source":  # libxml2 puts the elements after a source into it
-        sources = [outer for outer in picture.iterancestors() if outer.tag == "source"][:20][::-1]
-    others = [found for source in sources[:20] for name in SETS if (found := largest(source.get(name)))]
+        beside = [*islice(picture.iterancestors("source"), MOST_SOURCES)][::-1]
+    others = [found for source in beside for name in SETS if (found := largest(source.get(name)))]
     usable = [
         source
         for source in (*own, *others, *_unnamed(picture))
@@ -84,7 +91,7 @@ def largest(srcset: str | None) -> str | None:
     """The address of the largest picture of a srcset, by width or density; None where it has none."""
     best, most = None, -1.0
     for found in CANDIDATE.finditer(srcset or ""):
-        address = (found[1] or found[3]).rstrip(",")
+        address = (found[1] or found[3] or "").rstrip(",")
         size = SIZE.search(found[2] or "")
         amount = float(size[1]) if size else 1.0
         if address and not address.startswith("data:") and amount > most:

@@ -10,7 +10,7 @@ from typing import Any
 from lxml import etree
 from lxml.html import HtmlElement
 
-from webdata.pages._url.microdata import DEEPEST, MOST_ITEMS, value_of
+from webdata.pages._url.microdata import DEEPEST, MOST_ITEMS, ItemRoom, value_of
 
 OUTER = etree.XPath("descendant-or-self::*[@typeof and not(@property)]")
 LONGEST_NAME = 300
@@ -23,8 +23,9 @@ PREFIXES = {"schema": "https://schema.org/", "og": "https://ogp.me/ns#", "foaf":
 def items(root: HtmlElement, base: str) -> list[dict[str, Any]]:
     """The items of a page that have properties and are no property of another."""
     found: list[dict[str, Any]] = []
+    room = ItemRoom()
     for element in OUTER(root):
-        item = _item(element, base, _vocabulary(element), DEEPEST)
+        item = _item(element, base, _vocabulary(element), DEEPEST, room)
         if item["properties"]:
             found.append(item)
         if len(found) == MOST_ITEMS:
@@ -38,15 +39,19 @@ def _vocabulary(element: HtmlElement) -> str:
     return next((name.strip()[:LONGEST_NAME] for name in around if name is not None), "")
 
 
-def _item(element: HtmlElement, base: str, vocabulary: str, levels: int) -> dict[str, Any]:
+def _item(element: HtmlElement, base: str, vocabulary: str, levels: int, room: ItemRoom) -> dict[str, Any]:
     vocabulary = element.get("vocab", vocabulary).strip()[:LONGEST_NAME]
     properties: defaultdict[str, list[Any]] = defaultdict(list)
-    for found, of in _properties(element, vocabulary):
-        value = _item(found, base, of, levels - 1) if "typeof" in found.attrib and levels else _value(found, base)
-        for name in _names(found.get("property", "")):
-            properties[name].append(value)
     types = [_whole(name, vocabulary) for name in _names(element.get("typeof", ""))]
     identity = element.get("resource") or element.get("about")
+    room.take([*types, identity or ""])
+    for found, of in _properties(element, vocabulary):
+        if room.left < 0:
+            break
+        left, is_item = room.left, "typeof" in found.attrib and levels
+        value = _item(found, base, of, levels - 1, room) if is_item else _value(found, base)
+        for name in room.names(_names(found.get("property", "")), value, left):
+            properties[name].append(value)
     return {"type": types, **({"id": identity} if identity else {}), "properties": dict(properties)}
 
 

@@ -8,7 +8,7 @@ from itertools import accumulate, groupby, islice
 from lxml.html import HtmlElement
 
 from webdata.pages._url import json_ld
-from webdata.pages._url.bounds import is_too_deep
+from webdata.pages._url.bounds import is_too_deep, is_too_large
 from webdata.pages._url.hydration import hydration_blocks
 from webdata.pages._url.schema_texts import ScriptBlock, schema_blocks
 from webdata.pages._url.trees import tree
@@ -43,7 +43,7 @@ def holds_text(body: bytes, content_type: str) -> bool:
     if len(body) > MOST_BYTES:
         return False
     text, _ = decoded(body, content_type)
-    if text.count("<") > MOST_TAGS or (root := tree(text)) is None or is_too_deep(root):
+    if text.count("<") > MOST_TAGS or is_too_large(text) or (root := tree(text)) is None or is_too_deep(root):
         return False
     return size(TAG.sub(" ", lacking(root))) >= NOTHING
 

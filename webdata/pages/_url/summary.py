@@ -119,16 +119,29 @@ def _chosen(items: Sequence[SchemaItem], kind: str, base: str) -> list[SchemaIte
 
 def _joined(item: SchemaItem, items: Sequence[SchemaItem]) -> SchemaItem:
     """An item in which references to other items of the page are these."""
-    known = {one["@id"]: one for one in items if isinstance(one.get("@id"), str) and len(one) > 1}
+    known: dict[str | None, SchemaItem] = {
+        one["@id"]: one for one in items if isinstance(one.get("@id"), str) and len(one) > 1
+    }
     return {name: _resolved(value, known) for name, value in item.items()}
 
 
-def _resolved(value: Any, known: Mapping[str, SchemaItem]) -> Any:
-    if isinstance(value, list):
-        return [_resolved(one, known) for one in value]
-    if isinstance(value, dict) and len(value) == 1 and isinstance(value.get("@id"), str):
-        return known.get(value["@id"], value)
-    return value
+def _resolved(value: Any, known: Mapping[str | None, SchemaItem]) -> Any:
+    """A value with the items that it refers to; a list has each of them once, or it would be read as often."""
+    if not isinstance(value, list):
+        return known.get(_reference(value), value)
+    resolved: list[Any] = []
+    seen: set[str | None] = set()
+    for one in value:
+        name = _reference(one)
+        resolved.append(one if name in seen else known.get(name, one))
+        seen.add(name)
+    return resolved
+
+
+def _reference(value: Any) -> str | None:
+    """The identity of the item that a value is a reference to; None for any other value."""
+    found = value.get("@id") if isinstance(value, dict) and len(value) == 1 else None
+    return found if isinstance(found, str) else None
 
 
 def _field(

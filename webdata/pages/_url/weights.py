@@ -1,6 +1,7 @@
 """The amounts of text, of text in links and of prose in each element of a page."""
 
-from itertools import islice
+from collections import Counter
+from collections.abc import Container
 
 from lxml.html import HtmlElement
 
@@ -74,9 +75,10 @@ def _around(headline: HtmlElement) -> list[HtmlElement]:
     return [] if any(not link.get("href", "#").startswith("#") for link in links) else around
 
 
-def several(around: HtmlElement, tag: str) -> bool:
-    """Whether an element contains more than one element of a tag; the search ends at the second."""
-    return len([*islice(around.iterdescendants(tag), 2)]) > 1
+def around_several(root: HtmlElement, tag: str) -> Container[HtmlElement]:
+    """The elements around more than one element of a tag, counted once for all of these."""
+    counts = Counter(around for element in root.iter(tag) for around in element.iterancestors())
+    return {around for around, count in counts.items() if count > 1}
 
 
 def size(text: str | None) -> float:
