@@ -164,6 +164,13 @@ def test_chrome_around_the_content_is_removed(read, html):
             "<div><template id=B:0></template></div><i>After.</i><div hidden id=S:0><h3>Depth</h3></div>",
             "### Depth\n\n*After.*",
         ),
+        (
+            (
+                "<div><template id=B:0></template></div><i>After.</i><div hidden id=S:1><p>Nine.</p></div>"
+                "<div hidden id=S:0><h3>Depth</h3><template id=P:1></template></div>"
+            ),
+            "### Depth\n\nNine.\n\n*After.*",
+        ),
         ("<p>Nine<span style='position:absolute;left:-9999px'>in all</span> metres.</p>", "Nine metres."),
         ("<p>Nine<span style='position:relative;left:-1263px'> and a slide</span>.</p>", "Nine and a slide."),
         (
