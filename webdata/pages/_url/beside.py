@@ -15,7 +15,7 @@ from webdata.pages._url.cleaning import (
 from webdata.pages._url.dropping import Removals
 from webdata.pages._url.names import CHROME_NAMES, COMMENT_NAMES, COMMENTS, tokens
 from webdata.pages._url.page_kinds import PageKind
-from webdata.pages._url.repetition import behind_posts, copies, labels
+from webdata.pages._url.repetition import behind_posts, copies, labels, of_each_record
 from webdata.pages._url.weights import Weights
 
 QUESTIONS = frozenset(["Question", "Answer"])
@@ -47,8 +47,10 @@ def remove_beside(body: HtmlElement, kind: PageKind, removals: Removals) -> None
     )
     weights = removals.weights(body)
     removals.drop(body, ("before the headline", _before_headline(weights)))
+    if kind in (PageKind.LISTING, PageKind.OTHER, PageKind.PRODUCT):
+        removals.drop(body, ("said of each record", of_each_record(removals.weights(body))))
     if kind is not PageKind.DOCUMENTATION:
-        removals.drop(body, ("copy", with_headings(copies(weights, of_records=False))))
+        removals.drop(body, ("copy", with_headings(copies(removals.weights(body), of_records=False))))
 
 
 def _comments(parts: list[HtmlElement], weights: Weights) -> list[HtmlElement]:

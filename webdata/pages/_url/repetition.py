@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from lxml.html import HtmlElement
 
 from webdata.pages._url.opening import HEADINGS
-from webdata.pages._url.weights import BLOCKS, Weights
+from webdata.pages._url.weights import BLOCKS, PROSE, Weights, size
 
 Form = tuple[HtmlElement | None, str, str]
 """The parent, the tag and the first class of an element."""
@@ -23,6 +23,10 @@ TWICE = 2
 """Parts of one place in the markup from which each post has one."""
 MOST = 0.5
 """The share of the parts of one place with a text that others have, too, from which they are signatures."""
+RECORDS = 5
+"""Records of the smallest page whose parts are compared."""
+MOST_OF_RECORDS = 0.9
+"""The share of the records with a text from which it tells none from another."""
 MUCH = 0.3
 """The share of a page's text from which the parts of one place are the posts themselves."""
 SOME = 0.15
@@ -93,6 +97,57 @@ def behind_posts(weights: Weights) -> list[HtmlElement]:
         found += (element for element in around.itersiblings() if element not in weights.headed)
     is_much = sum(weights.text[element] for element in found) >= MUCH * weights.whole
     return [] if is_much or sum(weights.share(element) for element in found) >= SOME else found
+
+
+def of_each_record(weights: Weights) -> Iterator[HtmlElement]:
+    """The links and parts that all records of a page say alike, but no facts with numbers: `Quick view`, `Rate this`.
+
+    What names the text behind it is none. Records are siblings of one form.
+    """
+    signatures = _signatures(weights.elements)
+    siblings = Counter(form(element) for element in weights.elements if weights.text[element])
+    for parts in _alike(weights).values():
+        signature, count = Counter(signatures[part] for part in parts).most_common(1)[0]
+        if count < MOST_OF_RECORDS * max(len(parts), _records(parts, siblings)):
+            continue
+        said = [part for part in parts if signatures[part] == signature]
+        is_fact = weights.text[said[0]] < PROSE and any(map(str.isdigit, said[0].text_content()))
+        if not is_fact and not any(map(_is_name, said)):
+            yield from said
+
+
+def _alike(weights: Weights) -> dict[int, list[HtmlElement]]:
+    """Links and blocks with text by their place, of each that several have."""
+    numbers: dict[tuple[int, str, str], int] = {}
+    place: dict[HtmlElement, int] = {}
+    found: defaultdict[int, list[HtmlElement]] = defaultdict(list)
+    for element in weights.elements[1:]:
+        around = element.getparent()
+        key = (place.get(around, 0) if around is not None else 0, str(element.tag), _first_name(element))
+        place[element] = numbers.setdefault(key, len(numbers) + 1)
+        is_part = element.tag in BLOCKS - WHOLES - HEADINGS or element.tag == "a"
+        if is_part and 0 < weights.text[element] <= LONGEST:
+            found[place[element]].append(element)
+    return {number: parts for number, parts in found.items() if len(parts) >= RECORDS}
+
+
+def _records(parts: list[HtmlElement], siblings: Counter[Form]) -> int:
+    """The number of the siblings of one form that the first two of the parts of one place are in."""
+    one, other = parts[:2]
+    while one.getparent() is not other.getparent():
+        above, beside = one.getparent(), other.getparent()
+        if above is None or beside is None:
+            return 0
+        one, other = above, beside
+    return siblings[form(one)]
+
+
+def _is_name(part: HtmlElement) -> bool:
+    """Whether a part names the text right behind it; of links only one in a line of text does."""
+    following = part.getnext()
+    if size(part.tail):
+        return True
+    return part.tag != "a" and following is not None and bool(following.text_content().strip())
 
 
 def _middle(weights: Weights) -> HtmlElement | None:
