@@ -1,5 +1,7 @@
 """Removal of what stands beside the subject of a page, or says it again: comments, forms, asides, copies."""
 
+from collections import Counter
+
 from lxml.html import HtmlElement
 
 from webdata.pages._url.cleaning import (
@@ -13,12 +15,13 @@ from webdata.pages._url.cleaning import (
     with_headings,
 )
 from webdata.pages._url.dropping import Removals
-from webdata.pages._url.names import CHROME_NAMES, COMMENT_NAMES, COMMENTS, tokens
+from webdata.pages._url.names import CHROME_NAMES, COMMENT_NAMES, COMMENTS, tokens, words_of
 from webdata.pages._url.page_kinds import PageKind
-from webdata.pages._url.repetition import behind_posts, copies, labels, of_each_record
-from webdata.pages._url.weights import Weights
+from webdata.pages._url.repetition import RECORDS, behind_posts, copies, form, labels, of_each_record
+from webdata.pages._url.weights import BLOCKS, Weights
 
 QUESTIONS = frozenset(["Question", "Answer"])
+REVIEW_NAMES = frozenset(["feedback", "review", "reviews"])
 
 
 def remove_beside(body: HtmlElement, kind: PageKind, removals: Removals) -> None:
@@ -41,7 +44,7 @@ def remove_beside(body: HtmlElement, kind: PageKind, removals: Removals) -> None
     removals.drop(
         body,
         ("form", (e for e in parts if _is_form_beside(e, kind, weights))),
-        ("comments", _comments(parts, weights)),
+        ("comments", _comments(parts, kind, weights)),
         ("aside", (e for e in parts if is_aside(e) and not is_inner(e) and weights.share(e) < MUCH)),
         ("comments around the content", named_around(weights, CHROME_NAMES | COMMENT_NAMES)),
     )
@@ -53,11 +56,12 @@ def remove_beside(body: HtmlElement, kind: PageKind, removals: Removals) -> None
         removals.drop(body, ("copy", with_headings(copies(removals.weights(body), of_records=False))))
 
 
-def _comments(parts: list[HtmlElement], weights: Weights) -> list[HtmlElement]:
+def _comments(parts: list[HtmlElement], kind: PageKind, weights: Weights) -> list[HtmlElement]:
     """The comments and reviews of a page that has enough prose without them."""
     found: dict[HtmlElement, None] = {}
     for element in parts:
-        if _is_comments(element) and not any(around in found for around in element.iterancestors()):
+        is_one = _is_comments(element) or (kind is PageKind.PRODUCT and _is_named_reviews(element, weights))
+        if is_one and not any(around in found for around in element.iterancestors()):
             found[element] = None
     left = weights.total - sum(weights.prose[element] for element in found)
     return [*found] if left >= max(ARTICLE / 2, 0.2 * weights.total) else []
@@ -75,6 +79,14 @@ def _before_headline(weights: Weights) -> list[HtmlElement]:
 
 def _is_comments(element: HtmlElement) -> bool:
     return _type(element) in ("Comment", "UserComments", "Review") or not COMMENTS.isdisjoint(tokens(element))
+
+
+def _is_named_reviews(element: HtmlElement, weights: Weights) -> bool:
+    """Whether a part of a product's page is many texts of one form, and a word of its class says reviews."""
+    if element in weights.headed or REVIEW_NAMES.isdisjoint(words_of(element)):
+        return False
+    forms = Counter(form(inner) for inner in element.iterdescendants(*BLOCKS) if weights.prose[inner])
+    return max(forms.values(), default=0) >= RECORDS
 
 
 def _is_remark(element: HtmlElement) -> bool:

@@ -3,6 +3,7 @@
 Style sheets hide one of two texts and set the facts of a line apart; without them the words would run together.
 """
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from unicodedata import category
@@ -11,6 +12,7 @@ from lxml.html import HtmlElement
 
 from webdata.pages._url.weights import BLOCKS, Weights, size
 
+NUMBERS = re.compile(r"\d")
 MONEY = "Sc"
 """The category of signs of currencies. https://www.unicode.org/reports/tr44/#General_Category_Values"""
 SHORTEST = 4
@@ -33,8 +35,24 @@ def twins(weights: Weights) -> Iterator[HtmlElement]:
     for element in weights.elements[1:]:
         if element.tag not in INLINE or element in listed or not SHORTEST <= weights.text[element] <= LONGEST:
             continue
-        if (text := _whole(element)) and text == _text_before(element):
+        if (text := _whole(element)) and (text == _text_before(element) or _is_read_aloud(element, text)):
             yield element
+
+
+def _is_read_aloud(element: HtmlElement, text: str) -> bool:
+    """Whether an element says the numbers of the one right before it, which screen readers leave out.
+
+    https://www.w3.org/TR/wai-aria-1.2/#aria-hidden
+    """
+    before = element.getprevious()
+    if before is None or before.get("aria-hidden") != "true" or size(before.tail):
+        return False
+    shown = _numbers(before.text_content())
+    return bool(shown) and shown == _numbers(text)
+
+
+def _numbers(text: str) -> str:
+    return "".join(NUMBERS.findall(text)) if len(text) <= LONGEST else ""
 
 
 def set_apart(elements: list[HtmlElement]) -> None:
