@@ -6,6 +6,7 @@ from lxml.html import HtmlElement
 
 from webdata.pages._url.cleaning import (
     ARTICLE,
+    HALF,
     MUCH,
     SOME,
     is_aside,
@@ -15,12 +16,20 @@ from webdata.pages._url.cleaning import (
     with_headings,
 )
 from webdata.pages._url.dropping import Removals
-from webdata.pages._url.names import CHROME_NAMES, COMMENT_NAMES, COMMENTS, tokens, words_of
+from webdata.pages._url.names import CHROME_NAMES, COMMENT_NAMES, COMMENTS, id_words, tokens, words_of
+from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.page_kinds import PageKind
 from webdata.pages._url.repetition import RECORDS, behind_posts, copies, form, labels, of_each_record
 from webdata.pages._url.weights import BLOCKS, Weights
 
 QUESTIONS = frozenset(["Question", "Answer"])
+OF_RECORDS = frozenset([PageKind.LISTING, PageKind.OTHER, PageKind.PRODUCT])
+"""Kinds of pages with short facts, and records of them."""
+BESIDE_NAMES = frozenset([
+    "crosssell", "drawer", "minicart", "newsletter", "recently", "recommendations", "recommended", "related", "similar",
+    "upsell", "upsells",
+])  # fmt: skip
+"""Words in classes of other products, and of what is shown over the page."""
 REVIEW_NAMES = frozenset(["feedback", "review", "reviews"])
 
 
@@ -47,10 +56,11 @@ def remove_beside(body: HtmlElement, kind: PageKind, removals: Removals) -> None
         ("comments", _comments(parts, kind, weights)),
         ("aside", (e for e in parts if is_aside(e) and not is_inner(e) and weights.share(e) < MUCH)),
         ("comments around the content", named_around(weights, CHROME_NAMES | COMMENT_NAMES)),
+        ("named beside the content", with_headings(e for e in parts if _is_named_beside(e, kind, weights))),
     )
     weights = removals.weights(body)
     removals.drop(body, ("before the headline", _before_headline(weights)))
-    if kind in (PageKind.LISTING, PageKind.OTHER, PageKind.PRODUCT):
+    if kind in OF_RECORDS:
         removals.drop(body, ("said of each record", of_each_record(removals.weights(body))))
     if kind is not PageKind.DOCUMENTATION:
         removals.drop(body, ("copy", with_headings(copies(removals.weights(body), of_records=False))))
@@ -87,6 +97,19 @@ def _is_named_reviews(element: HtmlElement, weights: Weights) -> bool:
         return False
     forms = Counter(form(inner) for inner in element.iterdescendants(*BLOCKS) if weights.prose[inner])
     return max(forms.values(), default=0) >= RECORDS
+
+
+def _is_named_beside(element: HtmlElement, kind: PageKind, weights: Weights) -> bool:
+    """Whether a word of a part's class says that it is of other products, or shown over the page.
+
+    It has little prose; none on a page that does not say what it is.
+    """
+    if kind not in OF_RECORDS or element in weights.headed or element.tag not in BLOCKS - HEADINGS - {"body", "main"}:
+        return False
+    if BESIDE_NAMES.isdisjoint((*words_of(element), *id_words(element))):
+        return False
+    most = 0 if kind is PageKind.OTHER else SOME
+    return weights.share(element) <= most and weights.text[element] < HALF * weights.whole
 
 
 def _is_remark(element: HtmlElement) -> bool:
