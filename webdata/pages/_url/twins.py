@@ -19,6 +19,8 @@ SHORTEST = 4
 """Characters from which a text that follows itself at once is a twin."""
 LONGEST = 500
 """Characters of the longest twin."""
+LONGEST_PRICE = 40
+PRICED = frozenset(["dd", "div", "ins", "p", "span", "strong"])
 INLINE = frozenset(["a", "b", "em", "i", "small", "span", "strong"])
 LISTED = frozenset(["code", "kbd", "math", "pre", "ruby", "samp", "sub", "sup", "svg", "tt", "var"])
 """Elements in which each character counts."""
@@ -37,6 +39,23 @@ def twins(weights: Weights) -> Iterator[HtmlElement]:
             continue
         if (text := _whole(element)) and (text == _text_before(element) or _is_read_aloud(element, text)):
             yield element
+
+
+def repeated_prices(weights: Weights) -> Iterator[HtmlElement]:
+    """The parts of a line with the price of the one right before them but another class: that with and without a sale."""
+    for element in weights.elements[1:]:
+        before = element.getprevious()
+        if before is None or element.tag not in PRICED or not 0 < weights.text[element] <= LONGEST_PRICE:
+            continue
+        if weights.text[element] != weights.text[before] or element.get("class") == before.get("class"):
+            continue
+        text = _line(element)
+        if not size(before.tail) and text == _line(before) and any(category(sign) == MONEY for sign in text):
+            yield element
+
+
+def _line(element: HtmlElement) -> str:
+    return " ".join(element.text_content().split())
 
 
 def _is_read_aloud(element: HtmlElement, text: str) -> bool:
