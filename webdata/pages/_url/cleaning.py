@@ -29,7 +29,7 @@ from webdata.pages._url.names import (
 )
 from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.page_kinds import PageKind
-from webdata.pages._url.pointers import repeated_links, skip_links
+from webdata.pages._url.pointers import links_again, repeated_links, skip_links
 from webdata.pages._url.twins import repeated_prices, twins
 from webdata.pages._url.weights import BLOCKS, PROSE, Weights
 
@@ -124,6 +124,7 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
     parts, mains = weights.elements[1:], _around_mains(weights)
     removals.drop(
         body,
+        ("link that another repeats", links_again(weights)),
         ("price that another repeats", repeated_prices(weights)),
         ("landmark", _landmarks(parts, weights)),
         ("links beside the content", (e for e in parts if e not in mains and _is_sidebar(e, weights))),
