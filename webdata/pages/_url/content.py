@@ -15,6 +15,7 @@ from webdata.pages._url.cleaning import (
 )
 from webdata.pages._url.dropping import Removal, Removals
 from webdata.pages._url.ends import hosts, trimmed
+from webdata.pages._url.names import tokens
 from webdata.pages._url.opening import opened
 from webdata.pages._url.page_kinds import PageKind, page_kind
 from webdata.pages._url.weights import BLOCKS, PROSE, Weights, size
@@ -96,7 +97,7 @@ def _narrowed(body: HtmlElement, is_enough: IsEnough, kind: PageKind, removals: 
         if part in around and inner not in around | mains:
             break  # much prose beside the `main` with the headline is the site's, such as its terms
         part = inner
-    if part is body:
+    if part is body or (kind is PageKind.OTHER and _is_within_comments(part)):
         return body
     leads = lead(part)
     kept = {part, *part.iterancestors(), *(above for each in leads for above in (each, *each.iterancestors()))}
@@ -105,6 +106,11 @@ def _narrowed(body: HtmlElement, is_enough: IsEnough, kind: PageKind, removals: 
         element.tail = None
         part.insert(0, element)
     return part
+
+
+def _is_within_comments(part: HtmlElement) -> bool:
+    """Whether a part is the comments on records that have no prose themselves."""
+    return any(name.startswith("comment") for around in (part, *part.iterancestors()) for name in tokens(around))
 
 
 def _around_most(weights: Weights) -> Iterator[HtmlElement]:

@@ -44,6 +44,8 @@ NAMING = HEADINGS | {"time"}
 """Elements that say whose a post is, and of when."""
 PARTS = BLOCKS - {"blockquote", "li", "ol", "p", "pre", "td", "th", "tr"}
 """Elements that hold the labels of a post."""
+RECORDED = PARTS - WHOLES - HEADINGS - {"caption", "dd", "dt", "tbody", "tfoot", "thead"} | {"a", "li", "p"}
+"""Elements that a record may have in common with the others."""
 
 
 def copies(weights: Weights, *, of_records: bool) -> Iterator[HtmlElement]:
@@ -125,8 +127,7 @@ def _alike(weights: Weights) -> dict[int, list[HtmlElement]]:
         around = element.getparent()
         key = (place.get(around, 0) if around is not None else 0, str(element.tag), _first_name(element))
         place[element] = numbers.setdefault(key, len(numbers) + 1)
-        is_part = element.tag in BLOCKS - WHOLES - HEADINGS or element.tag == "a"
-        if is_part and 0 < weights.text[element] <= LONGEST:
+        if element.tag in RECORDED and 0 < weights.text[element] <= LONGEST:
             found[place[element]].append(element)
     return {number: parts for number, parts in found.items() if len(parts) >= RECORDS}
 
