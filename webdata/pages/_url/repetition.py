@@ -102,20 +102,31 @@ def behind_posts(weights: Weights) -> list[HtmlElement]:
 
 
 def of_each_record(weights: Weights) -> Iterator[HtmlElement]:
-    """The links and parts that all records of a page say alike, but no facts with numbers: `Quick view`, `Rate this`.
+    """The controls and notes that all records of a page say alike: `Quick view`, how to rate this.
 
-    What names the text behind it is none. Records are siblings of one form.
+    A fact has a number, a name has the text that it names behind it, and a link that no other of its record stands
+    beside is the way to its page. Records are siblings of one form.
     """
     signatures = _signatures(weights.elements)
     siblings = Counter(form(element) for element in weights.elements if weights.text[element])
     for parts in _alike(weights).values():
         signature, count = Counter(signatures[part] for part in parts).most_common(1)[0]
-        if count < MOST_OF_RECORDS * max(len(parts), _records(parts, siblings)):
+        records = _records(parts)
+        if count < MOST_OF_RECORDS * max(len(parts), siblings[form(records[0])]):
             continue
-        said = [part for part in parts if signatures[part] == signature]
-        is_fact = weights.text[said[0]] < PROSE and any(map(str.isdigit, said[0].text_content()))
-        if not is_fact and not any(map(_is_name, said)):
-            yield from said
+        for part, record in zip(parts, records, strict=True):
+            if signatures[part] == signature and _is_control(part, record, weights):
+                yield part
+
+
+def _is_control(part: HtmlElement, record: HtmlElement, weights: Weights) -> bool:
+    if size(part.tail) or 0 < weights.links[record] <= weights.links[part]:
+        return False
+    if weights.linked[part] == weights.text[part] or weights.text[part] >= PROSE:
+        return True
+    following = part.getnext()
+    is_name = following is not None and size(following.text_content()) > 0
+    return not is_name and not any(map(str.isdigit, part.text_content()))
 
 
 def _alike(weights: Weights) -> dict[int, list[HtmlElement]]:
@@ -132,23 +143,12 @@ def _alike(weights: Weights) -> dict[int, list[HtmlElement]]:
     return {number: parts for number, parts in found.items() if len(parts) >= RECORDS}
 
 
-def _records(parts: list[HtmlElement], siblings: Counter[Form]) -> int:
-    """The number of the siblings of one form that the first two of the parts of one place are in."""
-    one, other = parts[:2]
-    while one.getparent() is not other.getparent():
-        above, beside = one.getparent(), other.getparent()
-        if above is None or beside is None:
-            return 0
-        one, other = above, beside
-    return siblings[form(one)]
-
-
-def _is_name(part: HtmlElement) -> bool:
-    """Whether a part names the text right behind it; of links only one in a line of text does."""
-    following = part.getnext()
-    if size(part.tail):
-        return True
-    return part.tag != "a" and following is not None and bool(following.text_content().strip())
+def _records(parts: list[HtmlElement]) -> list[HtmlElement]:
+    """The records that the parts of one place are in, as far above them as those of the first two parts."""
+    records = parts
+    while records[0].getparent() is not records[1].getparent():
+        records = [around for record in records if (around := record.getparent()) is not None]
+    return records
 
 
 def _middle(weights: Weights) -> HtmlElement | None:
