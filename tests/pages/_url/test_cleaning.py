@@ -248,6 +248,33 @@ def test_comments_are_removed_from_what_a_page_is_about(read):
     assert NOTE.strip() in read(html, content="main")
 
 
+PRODUCT = "<meta property=og:type content=product><title>T</title><body>"
+
+
+def test_reviews_of_many_on_the_page_of_a_product_are_beside_it(read):
+    """Many texts of one form in a part that a word names as reviews leave `main`, also with most of the prose."""
+    reviews = "".join(f"<div class=one><b>Ann {number}</b><p>{NOTE}</p></div>" for number in range(9))
+    html = f"{PRODUCT}<div><h1>Grinder</h1><p>{NOTE * 4}</p><div class=seo-reviews__all>{reviews}</div></div>"
+    assert ["Ann 7" in read(html, content=content) for content in ("page", "main")] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("mark", "is_left"),
+    [("class=related-products", False), ("class=recently-viewed", False), ("class=parts", True)],
+)
+def test_parts_named_as_of_other_products_are_beside_a_product(read, mark, is_left):
+    """Other products in the midst of a product's page stay in the page and leave its main part."""
+    others = f"<div {mark}><h2>More</h2><p>Kettle</p><p>Mill</p></div>"
+    html = f"{PRODUCT}<h1>Grinder</h1><p>{NOTE * 4}</p>{others}<p>{NOTE * 4}</p>"
+    assert ["Kettle" in read(html, content=content) for content in ("page", "main")] == [True, is_left]
+
+
+def test_a_closed_drawer_is_no_text_of_a_page(read):
+    """A part beside the content that screen readers leave out is closed, as the cart of a shop."""
+    html = f"<title>T</title><body><h1>Kettles</h1><p>{NOTE * 9}</p><aside aria-hidden=true>Subtotal: 0.00</aside>"
+    assert "Subtotal" not in read(html)
+
+
 @pytest.mark.parametrize("mark", ["class=bbp-topic", "itemtype='https://schema.org/QAPage'"])
 def test_replies_of_a_thread_are_what_it_is_about(read, mark):
     """On a page that says that it is a thread the replies stay in what it is about."""

@@ -98,3 +98,13 @@ def test_a_short_question_is_what_its_long_answers_are_about(read):
     )
     assert question in text
     assert text.count("What the town decided on day") == 180
+
+
+def test_comments_on_records_are_not_what_a_page_is_about(read):
+    """The records of a page without prose stay in `main` where the comments on them have all of the prose."""
+    comments = "".join(f"<div class=comment><p>{LEAD.replace('Monday', f'day {n}')}</p></div>" for n in range(9))
+    text = read(
+        f"<title>T</title><body><h1>Models</h1><div><div class=grid>{FACTS}</div><div id=comment-list>{comments}</div>",
+        content="main",
+    )
+    assert "Model 29" in text

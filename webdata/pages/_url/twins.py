@@ -42,7 +42,7 @@ def twins(weights: Weights) -> Iterator[HtmlElement]:
 
 
 def repeated_prices(weights: Weights) -> Iterator[HtmlElement]:
-    """The parts of a line with the price of the one right before them but another class: that with and without a sale."""
+    """The parts with the price of the one right before them but another class: that with and without a sale."""
     for element in weights.elements[1:]:
         before = element.getprevious()
         if before is None or element.tag not in PRICED or not 0 < weights.text[element] <= LONGEST_PRICE:
