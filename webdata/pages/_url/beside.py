@@ -4,6 +4,7 @@ from collections import Counter
 
 from lxml.html import HtmlElement
 
+from webdata.pages._text import price
 from webdata.pages._url.cleaning import (
     ARTICLE,
     HALF,
@@ -20,7 +21,7 @@ from webdata.pages._url.names import CHROME_NAMES, COMMENT_NAMES, COMMENTS, id_w
 from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.page_kinds import PageKind
 from webdata.pages._url.repetition import RECORDS, behind_posts, copies, form, labels, of_each_record
-from webdata.pages._url.weights import BLOCKS, Weights
+from webdata.pages._url.weights import BLOCKS, PROSE, Weights
 
 QUESTIONS = frozenset(["Question", "Answer"])
 OF_RECORDS = frozenset([PageKind.LISTING, PageKind.OTHER, PageKind.PRODUCT])
@@ -59,7 +60,10 @@ def remove_beside(body: HtmlElement, kind: PageKind, removals: Removals) -> None
         ("named beside the content", with_headings(e for e in parts if _is_named_beside(e, kind, weights))),
     )
     weights = removals.weights(body)
-    removals.drop(body, ("before the headline", _before_headline(weights)))
+    before = _before_headline(weights)
+    if kind is PageKind.PRODUCT:
+        before = [element for element in before if not is_price(element, weights)]
+    removals.drop(body, ("before the headline", before))
     if kind in OF_RECORDS:
         removals.drop(body, ("said of each record", of_each_record(removals.weights(body))))
     if kind is not PageKind.DOCUMENTATION:
@@ -85,6 +89,14 @@ def _before_headline(weights: Weights) -> list[HtmlElement]:
         return []
     outer = [element for element in before if element not in weights.headed and element.getparent() in weights.headed]
     return outer if sum(weights.text[element] for element in outer) < SOME * weights.whole else []
+
+
+def is_price(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element is little more than a price."""
+    if not 0 < weights.text[element] < PROSE:
+        return False
+    found = price(" ".join(element.itertext()))
+    return found is not None and found.currency is not None and found.amount > 0
 
 
 def _is_comments(element: HtmlElement) -> bool:

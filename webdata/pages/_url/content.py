@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from lxml.html import HtmlElement
 
 from webdata.pages._url.around import remove_around_text
-from webdata.pages._url.beside import remove_beside
+from webdata.pages._url.beside import is_price, remove_beside
 from webdata.pages._url.cleaning import (
     remove_chrome,
     remove_unrendered,
@@ -79,7 +79,9 @@ def readable(root: HtmlElement, text: str, url: str, base: str, extent: Extent) 
     is_enough = of_kind.get(kind, _is_main_part)
     part = _narrowed(body, is_enough if is_narrow else _is_all, kind, removals)
     if extent == "main" and kind in MOSTLY_FACTS:
-        removals.drop(part, ("around most of the text", _around_most(removals.weights(part))))
+        weights = removals.weights(part)
+        around = [e for e in _around_most(weights) if kind is not PageKind.PRODUCT or not is_price(e, weights)]
+        removals.drop(part, ("around most of the text", around))
     if kind is not PageKind.LISTING:
         trimmed(part, site, removals)
     left = sum(_words(removal.text) for removal in removals.found)
