@@ -29,7 +29,7 @@ from webdata.pages._url.names import (
 )
 from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.page_kinds import PageKind
-from webdata.pages._url.pointers import links_again, repeated_links, skip_links
+from webdata.pages._url.pointers import links_again, other_languages, repeated_links, skip_links
 from webdata.pages._url.twins import repeated_prices, twins
 from webdata.pages._url.weights import BLOCKS, PROSE, Weights
 
@@ -125,6 +125,7 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
     removals.drop(
         body,
         ("link that another repeats", links_again(weights)),
+        ("other languages", other_languages(weights)),
         ("price that another repeats", repeated_prices(weights)),
         ("landmark", _landmarks(parts, weights)),
         ("links beside the content", (e for e in parts if e not in mains and _is_sidebar(e, weights))),

@@ -18,6 +18,9 @@ SEVERAL_LINKS = 3
 LONGEST_LABEL = 40
 """Characters of the longest of these texts."""
 LONGEST_TITLE = 500
+SEVERAL_LANGUAGES = 3
+LEVELS = 3
+"""Elements around a link in a list."""
 MOST_OF_PLACE = 0.8
 """The share of the links of one place with one text from which it tells no record from another."""
 HALF_OF_PAGE = 0.5
@@ -93,6 +96,22 @@ def links_again(weights: Weights) -> Iterator[HtmlElement]:
             yield from _again(run, weights)
             run = []
     yield from _again(run, weights)
+
+
+def other_languages(weights: Weights) -> Iterator[HtmlElement]:
+    """The lists of links to a page in other languages, all of which say theirs.
+
+    https://html.spec.whatwg.org/#attr-hyperlink-hreflang
+    """
+    found: defaultdict[HtmlElement, Counter[str]] = defaultdict(Counter)
+    for link in weights.elements:
+        if link.tag == "a" and (language := link.get("hreflang")):
+            for around in islice(link.iterancestors(), LEVELS):
+                found[around][language] += 1
+    for element, languages in found.items():
+        is_all = languages.total() == weights.links.get(element)
+        if is_all and len(languages) >= SEVERAL_LANGUAGES and not weights.prose[element]:
+            yield element
 
 
 def _is_same(one: HtmlElement, other: HtmlElement, weights: Weights) -> bool:
