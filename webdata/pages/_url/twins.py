@@ -3,7 +3,6 @@
 Style sheets hide one of two texts and set the facts of a line apart; without them the words would run together.
 """
 
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 from unicodedata import category
@@ -12,7 +11,6 @@ from lxml.html import HtmlElement
 
 from webdata.pages._url.weights import BLOCKS, Weights, size
 
-NUMBERS = re.compile(r"\d")
 MONEY = "Sc"
 """The category of signs of currencies. https://www.unicode.org/reports/tr44/#General_Category_Values"""
 SHORTEST = 4
@@ -66,12 +64,12 @@ def _is_read_aloud(element: HtmlElement, text: str) -> bool:
     before = element.getprevious()
     if before is None or before.get("aria-hidden") != "true" or size(before.tail):
         return False
-    shown = _numbers(before.text_content())
-    return bool(shown) and shown == _numbers(text)
+    shown = _line(before)
+    return len(shown) <= LONGEST and _numbers(shown) == _numbers(text) != ""
 
 
 def _numbers(text: str) -> str:
-    return "".join(NUMBERS.findall(text)) if len(text) <= LONGEST else ""
+    return "".join(sign for sign in text if sign.isdigit() or sign == "%")
 
 
 def set_apart(elements: list[HtmlElement]) -> None:
