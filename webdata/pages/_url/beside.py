@@ -1,6 +1,7 @@
 """Removal of what stands beside the subject of a page, or says it again: comments, forms, asides, copies."""
 
 from collections import Counter
+from collections.abc import Container
 
 from lxml.html import HtmlElement
 
@@ -73,8 +74,9 @@ def remove_beside(body: HtmlElement, kind: PageKind, removals: Removals) -> None
 def _comments(parts: list[HtmlElement], kind: PageKind, weights: Weights) -> list[HtmlElement]:
     """The comments and reviews of a page that has enough prose without them."""
     found: dict[HtmlElement, None] = {}
+    groups = _around_groups(weights) if kind is PageKind.PRODUCT else frozenset()
     for element in parts:
-        is_one = _is_comments(element) or (kind is PageKind.PRODUCT and _is_named_reviews(element, weights))
+        is_one = _is_comments(element) or (element in groups and not REVIEW_NAMES.isdisjoint(words_of(element)))
         if is_one and not any(around in found for around in element.iterancestors()):
             found[element] = None
     left = weights.total - sum(weights.prose[element] for element in found)
@@ -103,12 +105,16 @@ def _is_comments(element: HtmlElement) -> bool:
     return _type(element) in ("Comment", "UserComments", "Review") or not COMMENTS.isdisjoint(tokens(element))
 
 
-def _is_named_reviews(element: HtmlElement, weights: Weights) -> bool:
-    """Whether a part of a product's page is many texts of one form, and a word of its class says reviews."""
-    if element in weights.headed or REVIEW_NAMES.isdisjoint(words_of(element)):
-        return False
-    forms = Counter(form(inner) for inner in element.iterdescendants(*BLOCKS) if weights.prose[inner])
-    return max(forms.values(), default=0) >= RECORDS
+def _around_groups(weights: Weights) -> Container[HtmlElement]:
+    """The elements without the headline that are around many texts of one form."""
+    forms = Counter(form(element) for element in weights.elements if element.tag in BLOCKS and weights.prose[element])
+    found: set[HtmlElement] = set()
+    for shared, count in forms.items():
+        around = shared[0] if count >= RECORDS else None
+        while around is not None and around not in found:
+            found.add(around)
+            around = around.getparent()
+    return found - weights.headed
 
 
 def _is_named_beside(element: HtmlElement, kind: PageKind, weights: Weights) -> bool:

@@ -25,6 +25,8 @@ MOST = 0.5
 """The share of the parts of one place with a text that others have, too, from which they are signatures."""
 RECORDS = 5
 """Records of the smallest page whose parts are compared."""
+MOST_LEVELS = 20
+"""Elements around a part within its record."""
 MOST_OF_RECORDS = 0.9
 """The share of the records with a text from which it tells none from another."""
 MUCH = 0.3
@@ -112,7 +114,7 @@ def of_each_record(weights: Weights) -> Iterator[HtmlElement]:
     for parts in _alike(weights).values():
         signature, count = Counter(signatures[part] for part in parts).most_common(1)[0]
         records = _records(parts)
-        if count < MOST_OF_RECORDS * max(len(parts), siblings[form(records[0])]):
+        if not records or count < MOST_OF_RECORDS * max(len(parts), siblings[form(records[0])]):
             continue
         for part, record in zip(parts, records, strict=True):
             if signatures[part] == signature and _is_control(part, record, weights):
@@ -125,7 +127,7 @@ def _is_control(part: HtmlElement, record: HtmlElement, weights: Weights) -> boo
     if weights.linked[part] == weights.text[part] or weights.text[part] >= PROSE:
         return True
     following = part.getnext()
-    is_name = following is not None and size(following.text_content()) > 0
+    is_name = following is not None and weights.text[following] > 0
     return not is_name and not any(map(str.isdigit, part.text_content()))
 
 
@@ -144,11 +146,13 @@ def _alike(weights: Weights) -> dict[int, list[HtmlElement]]:
 
 
 def _records(parts: list[HtmlElement]) -> list[HtmlElement]:
-    """The records that the parts of one place are in, as far above them as those of the first two parts."""
+    """The records that the parts of one place are in, as far above them as those of the first two; none far above."""
     records = parts
-    while records[0].getparent() is not records[1].getparent():
+    for _ in range(MOST_LEVELS):
+        if records[0].getparent() is records[1].getparent():
+            return records
         records = [around for record in records if (around := record.getparent()) is not None]
-    return records
+    return []
 
 
 def _middle(weights: Weights) -> HtmlElement | None:

@@ -4,7 +4,7 @@ Style sheets hide one of two texts and set the facts of a line apart; without th
 """
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 from unicodedata import category
 
 from lxml.html import HtmlElement
@@ -18,6 +18,8 @@ SHORTEST = 4
 LONGEST = 500
 """Characters of the longest twin."""
 LONGEST_PRICE = 40
+MOST_INNER = 10
+"""Elements in a price."""
 PRICED = frozenset(["dd", "div", "ins", "p", "span", "strong"])
 INLINE = frozenset(["a", "b", "em", "i", "small", "span", "strong"])
 LISTED = frozenset(["code", "kbd", "math", "pre", "ruby", "samp", "sub", "sup", "svg", "tt", "var"])
@@ -47,9 +49,15 @@ def repeated_prices(weights: Weights) -> Iterator[HtmlElement]:
             continue
         if weights.text[element] != weights.text[before] or element.get("class") == before.get("class"):
             continue
+        if not _is_small(element) or not _is_small(before):
+            continue
         text = _line(element)
         if not size(before.tail) and text == _line(before) and any(category(sign) == MONEY for sign in text):
             yield element
+
+
+def _is_small(element: HtmlElement) -> bool:
+    return next(islice(element.iterdescendants(), MOST_INNER, None), None) is None
 
 
 def _line(element: HtmlElement) -> str:
@@ -62,7 +70,7 @@ def _is_read_aloud(element: HtmlElement, text: str) -> bool:
     https://www.w3.org/TR/wai-aria-1.2/#aria-hidden
     """
     before = element.getprevious()
-    if before is None or before.get("aria-hidden") != "true" or size(before.tail):
+    if before is None or before.get("aria-hidden") != "true" or size(before.tail) or not _is_small(before):
         return False
     shown = _line(before)
     return len(shown) <= LONGEST and _numbers(shown) == _numbers(text) != ""
