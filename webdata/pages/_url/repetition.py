@@ -122,7 +122,7 @@ def of_each_record(weights: Weights) -> Iterator[HtmlElement]:
 
 
 def _is_control(part: HtmlElement, record: HtmlElement, weights: Weights) -> bool:
-    if size(part.tail) or 0 < weights.links[record] <= weights.links[part]:
+    if size(part.tail) or 0 < weights.linked[record] <= weights.linked[part]:
         return False
     if weights.linked[part] == weights.text[part] or weights.text[part] >= PROSE:
         return True
