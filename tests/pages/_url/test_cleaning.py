@@ -269,6 +269,13 @@ def test_parts_named_as_of_other_products_are_beside_a_product(read, mark, is_le
     assert ["Kettle" in read(html, content=content) for content in ("page", "main")] == [True, is_left]
 
 
+@pytest.mark.parametrize("mark", ["itemprop=price", ""])
+def test_a_form_with_a_price_is_what_a_page_is_about(read, mark):
+    """A form that says the price of what it orders stays in `main`; another one goes."""
+    html = f"<title>T</title><body><h1>Chair</h1><p>{NOTE * 9}</p><form><b {mark}>19.90</b></form><p>{NOTE * 9}</p>"
+    assert ("19.90" in read(html, content="main")) == bool(mark)
+
+
 def test_a_closed_drawer_is_no_text_of_a_page(read):
     """A part beside the content that screen readers leave out is closed, as the cart of a shop."""
     html = f"<title>T</title><body><h1>Kettles</h1><p>{NOTE * 9}</p><aside aria-hidden=true>Subtotal: 0.00</aside>"

@@ -141,7 +141,9 @@ def _type(element: HtmlElement) -> str:
 
 
 def _is_form_beside(element: HtmlElement, kind: PageKind, weights: Weights) -> bool:
-    """Whether an element is a form with little of the page's text; on a product's page it may have the variants."""
+    """Whether an element is a form with little of a page's text and no price; a product's may have the variants."""
     if element.tag != "form" or kind is PageKind.PRODUCT or element in weights.headed:
+        return False
+    if element.find(".//*[@itemprop='price']") is not None:
         return False
     return weights.text[element] < MUCH * weights.whole and weights.share(element) < MUCH
