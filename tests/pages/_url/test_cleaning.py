@@ -166,6 +166,13 @@ def test_chrome_around_the_content_is_removed(read, html):
             "<div><template id=B:0></template></div><i>After.</i><div hidden id=S:0><h3>Depth</h3></div>",
             "### Depth\n\n*After.*",
         ),
+        (
+            (
+                "<div><template id=B:0></template></div><i>After.</i><div hidden id=S:1><p>Nine.</p></div>"
+                "<div hidden id=S:0><h3>Depth</h3><template id=P:1></template></div>"
+            ),
+            "### Depth\n\nNine.\n\n*After.*",
+        ),
         ("<p>Nine<span style='position:absolute;left:-9999px'>in all</span> metres.</p>", "Nine metres."),
         ("<p>Nine<span style='position:relative;left:-1263px'> and a slide</span>.</p>", "Nine and a slide."),
         (
@@ -241,6 +248,40 @@ def test_comments_are_removed_from_what_a_page_is_about(read):
     assert "I agree" in read(html)
     assert "I agree" not in read(html, content="main")
     assert NOTE.strip() in read(html, content="main")
+
+
+PRODUCT = "<meta property=og:type content=product><title>T</title><body>"
+
+
+def test_reviews_of_many_on_the_page_of_a_product_are_beside_it(read):
+    """Many texts of one form in a part that a word names as reviews leave `main`, also with most of the prose."""
+    reviews = "".join(f"<div class=one><b>Ann {number}</b><p>{NOTE}</p></div>" for number in range(9))
+    html = f"{PRODUCT}<div><h1>Grinder</h1><p>{NOTE * 4}</p><div class=seo-reviews__all>{reviews}</div></div>"
+    assert ["Ann 7" in read(html, content=content) for content in ("page", "main")] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("mark", "is_left"),
+    [("class=related-products", False), ("class=recently-viewed", False), ("class=parts", True)],
+)
+def test_parts_named_as_of_other_products_are_beside_a_product(read, mark, is_left):
+    """Other products in the midst of a product's page stay in the page and leave its main part."""
+    others = f"<div {mark}><h2>More</h2><p>Kettle</p><p>Mill</p></div>"
+    html = f"{PRODUCT}<h1>Grinder</h1><p>{NOTE * 4}</p>{others}<p>{NOTE * 4}</p>"
+    assert ["Kettle" in read(html, content=content) for content in ("page", "main")] == [True, is_left]
+
+
+@pytest.mark.parametrize("mark", ["itemprop=price", ""])
+def test_a_form_with_a_price_is_what_a_page_is_about(read, mark):
+    """A form that says the price of what it orders stays in `main`; another one goes."""
+    html = f"<title>T</title><body><h1>Chair</h1><p>{NOTE * 9}</p><form><b {mark}>19.90</b></form><p>{NOTE * 9}</p>"
+    assert ("19.90" in read(html, content="main")) == bool(mark)
+
+
+def test_a_closed_drawer_is_no_text_of_a_page(read):
+    """A part beside the content that screen readers leave out is closed, as the cart of a shop."""
+    html = f"<title>T</title><body><h1>Kettles</h1><p>{NOTE * 9}</p><aside aria-hidden=true>Subtotal: 0.00</aside>"
+    assert "Subtotal" not in read(html)
 
 
 @pytest.mark.parametrize("mark", ["class=bbp-topic", "itemtype='https://schema.org/QAPage'"])

@@ -127,3 +127,13 @@ def test_the_headline_stands_before_a_text_with_headings_of_its_own(read):
     text = f"<article>{f'<p>{LEAD}</p>' * 9}<h1>Part two</h1>{f'<p>{LEAD}</p>' * 9}</article>"
     meta = '<title>The bridge</title><script type=\'application/ld+json\'>{"@type": "Article"}</script>'
     assert read(f"{meta}<body>{headline}<div>{text}</div>", content="main").startswith("# The bridge\n")
+
+
+def test_comments_on_records_are_not_what_a_page_is_about(read):
+    """The records of a page without prose stay in `main` where the comments on them have all of the prose."""
+    comments = "".join(f"<div class=comment><p>{LEAD.replace('Monday', f'day {n}')}</p></div>" for n in range(9))
+    text = read(
+        f"<title>T</title><body><h1>Models</h1><div><div class=grid>{FACTS}</div><div id=comment-list>{comments}</div>",
+        content="main",
+    )
+    assert "Model 29" in text

@@ -9,8 +9,8 @@ WORDS = "Each of these paragraphs is long enough to be one, and says what anothe
 
 
 def data(*types):
-    """Structured data of the given types."""
-    found = ", ".join(f'{{"@type": "{name}"}}' for name in types)
+    """Structured data of the given types; each item has its type as its name."""
+    found = ", ".join(f'{{"@type": "{name}", "name": "{name}"}}' for name in types)
     return f"<script type='application/ld+json'>[{found}]</script>"
 
 
@@ -30,6 +30,7 @@ def data(*types):
         ("<meta property='og:type' content='product'>", PageKind.PRODUCT),
         (data("Product", "Product", "Product", "Product"), PageKind.LISTING),
         (data("ItemList", "Product"), PageKind.LISTING),
+        (f"<h1> product</h1>{data('ItemList', 'Product')}", PageKind.PRODUCT),
         (data("NewsArticle"), PageKind.ARTICLE),
         ("<meta property='og:type' content='article'>", PageKind.ARTICLE),
         (f"<meta property='og:type' content='article'>{data('NewsArticle', 'Product', 'ItemList')}", PageKind.ARTICLE),

@@ -91,3 +91,27 @@ def test_links_to_sections_before_the_content_stay(read):
 def test_links_back_to_the_top_are_left_out(read):
     """Links behind the content to the top of a page go, whatever their words."""
     assert "Nach oben" not in read(f"<h1>T</h1><div>{PROSE}</div><div><a href=#top>Nach oben</a></div>")
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<a href=/k>Kettle</a><h3><a href=/k>Kettle</a></h3><h3><a href=/k>Kettle</a></h3>", "### [Kettle]"),
+        ("<a href=/k>Kettle</a> <a href=/k>Kettle</a>", "[Kettle]"),
+        ("<a href=/k>Kettle</a> or <a href=/k>Kettle</a>", "[Kettle] or [Kettle]"),
+        ("<a href=/k>Kettle</a> <a href=/l>Kettle</a>", "[Kettle] [Kettle]"),
+    ],
+)
+def test_a_link_that_repeats_the_one_before_it_is_left_out(within, html, expected):
+    """Links with one text to one page are one, the heading if one of them is that, unless a text is between."""
+    address = "https://site.example.org/"
+    text = within(f"<div>{html}</div>")
+    assert text.replace(f"({address}k)", "").replace(f"({address}l)", "") == expected
+
+
+@pytest.mark.parametrize("language", ["hreflang=it", ""])
+def test_links_to_a_page_in_other_languages_are_left_out(within, language):
+    """A list of links that all say the language of their page, several of them, is navigation."""
+    links = "<li><a href=/de hreflang=de>Deutsch</a><li><a href=/fr hreflang=fr>Autres</a><li><a href=/it {}>I</a>"
+    text = within(f"<div><ul>{links.format(language)}</ul></div>")
+    assert ("Deutsch" in text) != bool(language)

@@ -190,3 +190,43 @@ def test_much_text_behind_the_posts_of_a_thread_stays(read):
     posts = [f"<div class=text>{NOTE.format(number) * 2}</div>" for number in range(1, 4)]
     html = thread(*posts) + f"</div><section><p>{NOTE.format(9) * 5}</p></section>"
     assert NOTE.format(9).strip() in read(html, content="main")
+
+
+def records(part, title="<h3><a href=/{0}>Model {0}</a></h3>"):
+    """A page of records with a part, where `{0}` is the number of each."""
+    cards = "".join(f"<div class=card>{title}<p>Weighs {{0}} kg.</p>{part}</div>".format(number) for number in range(8))
+    return f"<title>T</title><h1>Models</h1><div class=grid>{cards}</div>"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<div class=view>Quick view</div>",
+        "<a href=#quick-{0}>Quick view</a>",
+        "<div><a href=#rate>Quick view</a> <a href=#1>1 of 5</a></div>",
+    ],
+)
+def test_what_all_records_say_alike_is_left_out_of_what_a_page_is_about(read, part):
+    """A control that each record has stays in the page, and goes from its main part."""
+    assert [read(records(part), content=content).count("Quick view") for content in ("page", "main")] == [8, 0]
+
+
+@pytest.mark.parametrize(
+    ("part", "title"),
+    [
+        ("<div class=price>19.90</div>", "<h3><a href=/{0}>Model {0}</a></h3>"),
+        ("<div class=label>Colour</div><div>red {0}</div>", "<h3><a href=/{0}>Model {0}</a></h3>"),
+        ("<a href=/{0}>Find out more</a>", "<h3>Model {0}</h3>"),
+        ("<p><a href=/kettles>Kettle</a> of steel {0}</p>", "<h3><a href=/{0}>Model {0}</a></h3>"),
+    ],
+)
+def test_facts_names_and_only_links_of_records_are_what_a_page_is_about(read, part, title):
+    """A number, the name of what stands behind it, the only link of a record and a word of its text stay."""
+    texts = [read(records(part, title), content=content) for content in ("page", "main")]
+    assert texts[0] == texts[1]
+
+
+def test_a_badge_of_some_records_is_what_a_page_is_about(read):
+    """A text that tells some records from the others stays."""
+    html = records("<div class=badge>Best seller</div>").replace("<div class=badge>Best seller</div>", "", 3)
+    assert read(html, content="main").count("Best seller") == 5

@@ -67,3 +67,30 @@ def test_facts_of_several_kinds_are_apart(after, html, text):
 def test_parts_of_words_stay_together(after, html, text):
     """Parts of a word or of a number, words of a sentence and code are not set apart."""
     assert after(html) == text
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<span aria-hidden=true>$<b>79</b>.99</span><span>Price $ 79.99</span>", "$**79**.99"),
+        ("<span aria-hidden=true>$79.99</span><span>Price $ 98.00</span>", "$79.99 Price $ 98.00"),
+        ("<span aria-hidden=true>50</span><i>Up to 50 % off</i>", "50*Up to 50 % off*"),
+    ],
+)
+def test_numbers_that_are_read_aloud_are_shown_once(after, html, text):
+    """What only screen readers read behind a number that they leave out goes, if it has the same numbers."""
+    assert after(f"<div>{html}</div>") == text
+
+
+@pytest.mark.parametrize(
+    ("html", "count"),
+    [
+        ("<div class=now>$98.00</div><div class=sale><s></s><b>$98.00</b></div>", 1),
+        ("<div class=now>$98.00</div><div class=now>$98.00</div>", 2),
+        ("<div class=now>98 kg</div><div class=sale>98 kg</div>", 2),
+        ("<div class=now>$98.00</div> or <div class=sale>$98.00</div>", 2),
+    ],
+)
+def test_a_price_with_and_without_a_sale_is_once(after, html, count):
+    """Of two parts with one price and different classes, of which style sheets hide one, the first stays."""
+    assert after(f"<div>{html}</div>").count("98") == count

@@ -1,9 +1,14 @@
 """Removal of what stands beside the subject of a page, or says it again: comments, forms, asides, copies."""
 
+from collections import Counter
+from collections.abc import Container
+
 from lxml.html import HtmlElement
 
+from webdata.pages._text import price
 from webdata.pages._url.cleaning import (
     ARTICLE,
+    HALF,
     MUCH,
     SOME,
     is_aside,
@@ -13,12 +18,29 @@ from webdata.pages._url.cleaning import (
     with_headings,
 )
 from webdata.pages._url.dropping import Removals
-from webdata.pages._url.names import CHROME_NAMES, COMMENT_NAMES, COMMENTS, SIGNATURES, tokens
+from webdata.pages._url.names import (
+    CHROME_NAMES,
+    COMMENT_NAMES,
+    COMMENTS,
+    SIGNATURES,
+    id_words,
+    tokens,
+    words_of,
+)
+from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.page_kinds import PageKind
-from webdata.pages._url.repetition import behind_posts, copies, labels
-from webdata.pages._url.weights import Weights
+from webdata.pages._url.repetition import RECORDS, behind_posts, copies, form, labels, of_each_record
+from webdata.pages._url.weights import BLOCKS, PROSE, Weights
 
 QUESTIONS = frozenset(["Question", "Answer"])
+OF_RECORDS = frozenset([PageKind.LISTING, PageKind.OTHER, PageKind.PRODUCT])
+"""Kinds of pages with short facts, and records of them."""
+BESIDE_NAMES = frozenset([
+    "crosssell", "drawer", "minicart", "newsletter", "recently", "recommendations", "recommended", "related", "similar",
+    "upsell", "upsells",
+])  # fmt: skip
+"""Words in classes of other products, and of what is shown over the page."""
+REVIEW_NAMES = frozenset(["feedback", "review", "reviews"])
 
 
 def remove_beside(body: HtmlElement, kind: PageKind, removals: Removals) -> None:
@@ -42,21 +64,29 @@ def remove_beside(body: HtmlElement, kind: PageKind, removals: Removals) -> None
     removals.drop(
         body,
         ("form", (e for e in parts if _is_form_beside(e, kind, weights))),
-        ("comments", _comments(parts, weights)),
+        ("comments", _comments(parts, kind, weights)),
         ("aside", (e for e in parts if is_aside(e) and not is_inner(e) and weights.share(e) < MUCH)),
         ("comments around the content", named_around(weights, CHROME_NAMES | COMMENT_NAMES)),
+        ("named beside the content", with_headings(e for e in parts if _is_named_beside(e, kind, weights))),
     )
     weights = removals.weights(body)
-    removals.drop(body, ("before the headline", _before_headline(weights)))
+    before = _before_headline(weights)
+    if kind is PageKind.PRODUCT:
+        before = [element for element in before if not is_price(element, weights)]
+    removals.drop(body, ("before the headline", before))
+    if kind in OF_RECORDS:
+        removals.drop(body, ("said of each record", of_each_record(removals.weights(body))))
     if kind is not PageKind.DOCUMENTATION:
-        removals.drop(body, ("copy", with_headings(copies(weights, of_records=False))))
+        removals.drop(body, ("copy", with_headings(copies(removals.weights(body), of_records=False))))
 
 
-def _comments(parts: list[HtmlElement], weights: Weights) -> list[HtmlElement]:
+def _comments(parts: list[HtmlElement], kind: PageKind, weights: Weights) -> list[HtmlElement]:
     """The comments and reviews of a page that has enough prose without them."""
     found: dict[HtmlElement, None] = {}
+    groups = _around_groups(weights) if kind is PageKind.PRODUCT else frozenset()
     for element in parts:
-        if _is_comments(element) and not any(around in found for around in element.iterancestors()):
+        is_one = _is_comments(element) or (element in groups and not REVIEW_NAMES.isdisjoint(words_of(element)))
+        if is_one and not any(around in found for around in element.iterancestors()):
             found[element] = None
     left = weights.total - sum(weights.prose[element] for element in found)
     return [*found] if left >= max(ARTICLE / 2, 0.2 * weights.total) else []
@@ -72,8 +102,41 @@ def _before_headline(weights: Weights) -> list[HtmlElement]:
     return outer if sum(weights.text[element] for element in outer) < SOME * weights.whole else []
 
 
+def is_price(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element is little more than a price."""
+    if not 0 < weights.text[element] < PROSE:
+        return False
+    found = price(" ".join(element.itertext()))
+    return found is not None and found.currency is not None and found.amount > 0
+
+
 def _is_comments(element: HtmlElement) -> bool:
     return _type(element) in ("Comment", "UserComments", "Review") or not COMMENTS.isdisjoint(tokens(element))
+
+
+def _around_groups(weights: Weights) -> Container[HtmlElement]:
+    """The elements without the headline that are around many texts of one form."""
+    forms = Counter(form(element) for element in weights.elements if element.tag in BLOCKS and weights.prose[element])
+    found: set[HtmlElement] = set()
+    for shared, count in forms.items():
+        around = shared[0] if count >= RECORDS else None
+        while around is not None and around not in found:
+            found.add(around)
+            around = around.getparent()
+    return found - weights.headed
+
+
+def _is_named_beside(element: HtmlElement, kind: PageKind, weights: Weights) -> bool:
+    """Whether a word of a part's class says that it is of other products, or shown over the page.
+
+    It has little prose; none on a page that does not say what it is.
+    """
+    if kind not in OF_RECORDS or element in weights.headed or element.tag not in BLOCKS - HEADINGS - {"body", "main"}:
+        return False
+    if BESIDE_NAMES.isdisjoint((*words_of(element), *id_words(element))):
+        return False
+    most = 0 if kind is PageKind.OTHER else SOME
+    return weights.share(element) <= most and weights.text[element] < HALF * weights.whole
 
 
 def _is_remark(element: HtmlElement) -> bool:
@@ -87,7 +150,9 @@ def _type(element: HtmlElement) -> str:
 
 
 def _is_form_beside(element: HtmlElement, kind: PageKind, weights: Weights) -> bool:
-    """Whether an element is a form with little of the page's text; on a product's page it may have the variants."""
+    """Whether an element is a form with little of a page's text and no price; a product's may have the variants."""
     if element.tag != "form" or kind is PageKind.PRODUCT or element in weights.headed:
+        return False
+    if element.find(".//*[@itemprop='price']") is not None:
         return False
     return weights.text[element] < MUCH * weights.whole and weights.share(element) < MUCH

@@ -29,8 +29,8 @@ from webdata.pages._url.names import (
 )
 from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.page_kinds import PageKind
-from webdata.pages._url.pointers import repeated_links, skip_links
-from webdata.pages._url.twins import twins
+from webdata.pages._url.pointers import links_again, other_languages, repeated_links, skip_links
+from webdata.pages._url.twins import repeated_prices, twins
 from webdata.pages._url.weights import BLOCKS, PROSE, Weights
 
 UNSEEN = frozenset([
@@ -124,6 +124,9 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
     parts, mains = weights.elements[1:], _around_mains(weights)
     removals.drop(
         body,
+        ("link that another repeats", links_again(weights)),
+        ("other languages", other_languages(weights)),
+        ("price that another repeats", repeated_prices(weights)),
         ("landmark", _landmarks(parts, weights)),
         ("links beside the content", (e for e in parts if e not in mains and _is_sidebar(e, weights))),
         ("beside main", _beside_main(weights)),
@@ -259,6 +262,8 @@ def _is_dialog(element: HtmlElement) -> bool:
     """
     if element.tag == "dialog" or element.get("role") in DIALOGS or element.get("aria-modal") == "true":
         return True
+    if is_aside(element) and element.get("aria-hidden") == "true":
+        return True  # a drawer, as of a shopping cart
     if "popover" in element.attrib:
         return True
     return not MODALS.isdisjoint(element.get("class", "")[:NAMED].split())

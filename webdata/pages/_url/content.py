@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from lxml.html import HtmlElement
 
 from webdata.pages._url.around import remove_around_text
-from webdata.pages._url.beside import remove_beside
+from webdata.pages._url.beside import is_price, remove_beside
 from webdata.pages._url.cleaning import (
     remove_chrome,
     remove_unrendered,
@@ -15,6 +15,7 @@ from webdata.pages._url.cleaning import (
 )
 from webdata.pages._url.dropping import Removal, Removals
 from webdata.pages._url.ends import hosts, trimmed
+from webdata.pages._url.names import tokens
 from webdata.pages._url.opening import opened
 from webdata.pages._url.page_kinds import PageKind, page_kind
 from webdata.pages._url.pointers import unlink_headlines
@@ -84,7 +85,9 @@ def readable(root: HtmlElement, text: str, url: str, base: str, extent: Extent) 
     is_enough = of_kind.get(kind, _is_whole_text)
     part = _narrowed(body, is_enough if is_narrow else _is_all, kind, removals)
     if extent == "main" and kind in MOSTLY_FACTS:
-        removals.drop(part, ("around most of the text", _around_most(removals.weights(part))))
+        weights = removals.weights(part)
+        around = [e for e in _around_most(weights) if kind is not PageKind.PRODUCT or not is_price(e, weights)]
+        removals.drop(part, ("around most of the text", around))
     if kind is not PageKind.LISTING:
         trimmed(part, site, removals)
     left = sum(_words(removal.text) for removal in removals.found)
@@ -102,7 +105,7 @@ def _narrowed(body: HtmlElement, is_enough: IsEnough, kind: PageKind, removals: 
         if part in around and inner not in around | mains:
             break  # much prose beside the `main` with the headline is the site's, such as its terms
         part = inner
-    if part is body:
+    if part is body or (kind is PageKind.OTHER and _is_within_comments(part)):
         return body
     leads = lead(part)
     kept = {part, *part.iterancestors(), *(above for each in leads for above in (each, *each.iterancestors()))}
@@ -111,6 +114,11 @@ def _narrowed(body: HtmlElement, is_enough: IsEnough, kind: PageKind, removals: 
         element.tail = None
         part.insert(0, element)
     return part
+
+
+def _is_within_comments(part: HtmlElement) -> bool:
+    """Whether a part is the comments on records that have no prose themselves."""
+    return any(name.startswith("comment") for around in (part, *part.iterancestors()) for name in tokens(around))
 
 
 def _around_most(weights: Weights) -> Iterator[HtmlElement]:

@@ -51,14 +51,15 @@ def opened(root: HtmlElement, base: str) -> None:
 
 
 def _place_streamed(root: HtmlElement) -> None:
-    """Put the parts that React sent after the page, hidden as `S:0`, in place of their templates, as `B:0`.
+    """Put the parts that React sent after the page, hidden as `S:0`, in place of their templates, `B:0` or `P:0`.
 
     https://react.dev/reference/react-dom/server/renderToPipeableStream
     """
     parts = [part for part in root.iter("div") if part.get("hidden") is not None and part.get("id", "")[:2] == "S:"]
     templates = {template.get("id"): template for template in root.iter("template")} if parts else {}
     for part in parts:
-        place = templates.get(f"B:{part.get('id', '')[2:]}")
+        number = part.get("id", "")[2:]
+        place = templates.get(f"B:{number}", templates.get(f"P:{number}"))
         del part.attrib["hidden"]
         if place is not None and all(around is not part for around in place.iterancestors()):
             drop([part])

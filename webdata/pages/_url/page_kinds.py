@@ -11,6 +11,8 @@ from enum import StrEnum
 
 from lxml.html import HtmlElement
 
+from webdata.pages._url import json_ld
+from webdata.pages._url.blocks import spaced
 from webdata.pages._url.weights import PROSE, size
 
 
@@ -86,7 +88,8 @@ def page_kind(root: HtmlElement) -> PageKind:
     graph, articles = _open_graph(root), sum(types[name] for name in SCHEMA_TYPES[PageKind.ARTICLE])
     if graph is PageKind.ARTICLE and articles:
         return graph  # the products and lists that it names stand in it or beside it
-    if graph is PageKind.PRODUCT or PageKind.PRODUCT in marks or (products and not listed and products < FEW_PRODUCTS):
+    is_one = products and ((not listed and products < FEW_PRODUCTS) or _is_headed_by_product(root))
+    if graph is PageKind.PRODUCT or PageKind.PRODUCT in marks or is_one:
         return PageKind.PRODUCT
     if graph is PageKind.ARTICLE and _is_scattered(root):
         graph = None  # many sites say of each page that it is an article
@@ -95,6 +98,13 @@ def page_kind(root: HtmlElement) -> PageKind:
     if listed or products >= FEW_PRODUCTS:
         return PageKind.LISTING
     return graph or PageKind.OTHER
+
+
+def _is_headed_by_product(root: HtmlElement) -> bool:
+    """Whether a product in the data of a page has the name in its headline."""
+    headlines = {spaced(headline).casefold() for headline in root.iter("h1")}
+    found = (item for item in json_ld.items(root)[0] if "Product" in json_ld.types(item))
+    return any(str(item.get("name") or "").strip().casefold() in headlines for item in found)
 
 
 FEW_PRODUCTS = 4

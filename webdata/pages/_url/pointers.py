@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import islice, takewhile
 from urllib.parse import urljoin, urlsplit
 
+from lxml import etree
 from lxml.html import HtmlElement
 
 from webdata.pages._url.opening import HEADINGS
@@ -18,6 +19,9 @@ SEVERAL_LINKS = 3
 LONGEST_LABEL = 40
 """Characters of the longest of these texts."""
 LONGEST_TITLE = 500
+SEVERAL_LANGUAGES = 3
+LEVELS = 3
+"""Elements around a link in a list."""
 MOST_OF_PLACE = 0.8
 """The share of the links of one place with one text from which it tells no record from another."""
 HALF_OF_PAGE = 0.5
@@ -87,6 +91,63 @@ def repeated_links(weights: Weights) -> Iterator[HtmlElement]:
     for link, address, text in named:
         if uniform.get(_place(link)) == text and address in titled and not _is_heading(link):
             yield link
+
+
+def links_again(weights: Weights) -> Iterator[HtmlElement]:
+    """The links of a card that say and lead to the same as the one before or behind them, without a text between.
+
+    The first that is a heading stays, else the first of all.
+    """
+    run: list[HtmlElement] = []
+    within: HtmlElement | None = None
+    for event, element in etree.iterwalk(weights.elements[0], events=("start", "end")):
+        if event == "start":
+            if within is None and element.tag == "a" and weights.text[element]:
+                within = element
+                if run and not _is_same(run[0], element, weights):
+                    yield from _again(run, weights)
+                    run = []
+                run.append(element)
+            elif within is None and size(element.text):
+                yield from _again(run, weights)
+                run = []
+        elif element is within:
+            within = None
+        if event == "end" and within is None and size(element.tail):
+            yield from _again(run, weights)
+            run = []
+    yield from _again(run, weights)
+
+
+def other_languages(weights: Weights) -> Iterator[HtmlElement]:
+    """The lists of links to a page in other languages, all of which say theirs.
+
+    https://html.spec.whatwg.org/#attr-hyperlink-hreflang
+    """
+    found: defaultdict[HtmlElement, Counter[str]] = defaultdict(Counter)
+    for link in weights.elements:
+        if link.tag == "a" and (language := link.get("hreflang")):
+            for around in islice(link.iterancestors(), LEVELS):
+                found[around][language] += 1
+    for element, languages in found.items():
+        is_all = languages.total() == weights.links.get(element)
+        if is_all and len(languages) >= SEVERAL_LANGUAGES and not weights.prose[element]:
+            yield element
+
+
+def _is_same(one: HtmlElement, other: HtmlElement, weights: Weights) -> bool:
+    if one.get("href") != other.get("href") or weights.text[one] != weights.text[other]:
+        return False
+    return _folded(one, weights) == _folded(other, weights) != ""
+
+
+def _again(run: list[HtmlElement], weights: Weights) -> Iterator[HtmlElement]:
+    stays = next((link for link in run if _is_heading(link)), next(iter(run), None))
+    for link in run:
+        around = link.getparent()
+        is_all = around is not None and around.tag in HEADINGS and weights.text[around] == weights.text[link]
+        if link is not stays:
+            yield around if is_all and around is not None else link
 
 
 def _is_last(link: HtmlElement, weights: Weights) -> bool:

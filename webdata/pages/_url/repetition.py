@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from lxml.html import HtmlElement
 
 from webdata.pages._url.opening import HEADINGS
-from webdata.pages._url.weights import BLOCKS, Weights
+from webdata.pages._url.weights import BLOCKS, PROSE, Weights, size
 
 Form = tuple[HtmlElement | None, str, str]
 """The parent, the tag and the first class of an element."""
@@ -23,6 +23,12 @@ TWICE = 2
 """Parts of one place in the markup from which each post has one."""
 MOST = 0.5
 """The share of the parts of one place with a text that others have, too, from which they are signatures."""
+RECORDS = 5
+"""Records of the smallest page whose parts are compared."""
+MOST_LEVELS = 20
+"""Elements around a part within its record."""
+MOST_OF_RECORDS = 0.9
+"""The share of the records with a text from which it tells none from another."""
 MUCH = 0.3
 """The share of a page's text from which the parts of one place are the posts themselves."""
 SOME = 0.15
@@ -40,6 +46,8 @@ NAMING = HEADINGS | {"time"}
 """Elements that say whose a post is, and of when."""
 PARTS = BLOCKS - {"blockquote", "li", "ol", "p", "pre", "td", "th", "tr"}
 """Elements that hold the labels of a post."""
+RECORDED = PARTS - WHOLES - HEADINGS - {"caption", "dd", "dt", "tbody", "tfoot", "thead"} | {"a", "li", "p"}
+"""Elements that a record may have in common with the others."""
 
 
 def copies(weights: Weights, *, of_records: bool) -> Iterator[HtmlElement]:
@@ -106,6 +114,58 @@ def behind_posts(weights: Weights) -> list[HtmlElement]:
         found += (element for element in around.itersiblings() if element not in weights.headed)
     is_much = sum(weights.text[element] for element in found) >= MUCH * weights.whole
     return [] if is_much or sum(weights.share(element) for element in found) >= SOME else found
+
+
+def of_each_record(weights: Weights) -> Iterator[HtmlElement]:
+    """The controls and notes that all records of a page say alike: `Quick view`, how to rate this.
+
+    A fact has a number, a name has the text that it names behind it, and a link that no other of its record stands
+    beside is the way to its page. Records are siblings of one form.
+    """
+    signatures = _signatures(weights.elements)
+    siblings = Counter(form(element) for element in weights.elements if weights.text[element])
+    for parts in _alike(weights).values():
+        signature, count = Counter(signatures[part] for part in parts).most_common(1)[0]
+        records = _records(parts)
+        if not records or count < MOST_OF_RECORDS * max(len(parts), siblings[form(records[0])]):
+            continue
+        for part, record in zip(parts, records, strict=True):
+            if signatures[part] == signature and _is_control(part, record, weights):
+                yield part
+
+
+def _is_control(part: HtmlElement, record: HtmlElement, weights: Weights) -> bool:
+    if size(part.tail) or 0 < weights.linked[record] <= weights.linked[part]:
+        return False
+    if weights.linked[part] == weights.text[part] or weights.text[part] >= PROSE:
+        return True
+    following = part.getnext()
+    is_name = following is not None and weights.text[following] > 0
+    return not is_name and not any(map(str.isdigit, part.text_content()))
+
+
+def _alike(weights: Weights) -> dict[int, list[HtmlElement]]:
+    """Links and blocks with text by their place, of each that several have."""
+    numbers: dict[tuple[int, str, str], int] = {}
+    place: dict[HtmlElement, int] = {}
+    found: defaultdict[int, list[HtmlElement]] = defaultdict(list)
+    for element in weights.elements[1:]:
+        around = element.getparent()
+        key = (place.get(around, 0) if around is not None else 0, str(element.tag), _first_name(element))
+        place[element] = numbers.setdefault(key, len(numbers) + 1)
+        if element.tag in RECORDED and 0 < weights.text[element] <= LONGEST:
+            found[place[element]].append(element)
+    return {number: parts for number, parts in found.items() if len(parts) >= RECORDS}
+
+
+def _records(parts: list[HtmlElement]) -> list[HtmlElement]:
+    """The records that the parts of one place are in, as far above them as those of the first two; none far above."""
+    records = parts
+    for _ in range(MOST_LEVELS):
+        if records[0].getparent() is records[1].getparent():
+            return records
+        records = [around for record in records if (around := record.getparent()) is not None]
+    return []
 
 
 def _middle(weights: Weights) -> HtmlElement | None:

@@ -4,7 +4,7 @@ Style sheets hide one of two texts and set the facts of a line apart; without th
 """
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 from unicodedata import category
 
 from lxml.html import HtmlElement
@@ -17,6 +17,10 @@ SHORTEST = 4
 """Characters from which a text that follows itself at once is a twin."""
 LONGEST = 500
 """Characters of the longest twin."""
+LONGEST_PRICE = 40
+MOST_INNER = 10
+"""Elements in a price."""
+PRICED = frozenset(["dd", "div", "ins", "p", "span", "strong"])
 INLINE = frozenset(["a", "b", "em", "i", "small", "span", "strong"])
 LISTED = frozenset(["code", "kbd", "math", "pre", "ruby", "samp", "sub", "sup", "svg", "tt", "var"])
 """Elements in which each character counts."""
@@ -35,8 +39,47 @@ def twins(weights: Weights) -> Iterator[HtmlElement]:
     for element in weights.elements[1:]:
         if element.tag not in INLINE or element in listed or not SHORTEST <= weights.text[element] <= LONGEST:
             continue
-        if (text := _whole(element)) and text == _text_before(element):
+        if (text := _whole(element)) and (text == _text_before(element) or _is_read_aloud(element, text)):
             yield element
+
+
+def repeated_prices(weights: Weights) -> Iterator[HtmlElement]:
+    """The parts with the price of the one right before them but another class: that with and without a sale."""
+    for element in weights.elements[1:]:
+        before = element.getprevious()
+        if before is None or element.tag not in PRICED or not 0 < weights.text[element] <= LONGEST_PRICE:
+            continue
+        if weights.text[element] != weights.text[before] or element.get("class") == before.get("class"):
+            continue
+        if not _is_small(element) or not _is_small(before):
+            continue
+        text = _line(element)
+        if not size(before.tail) and text == _line(before) and any(category(sign) == MONEY for sign in text):
+            yield element
+
+
+def _is_small(element: HtmlElement) -> bool:
+    return next(islice(element.iterdescendants(), MOST_INNER, None), None) is None
+
+
+def _line(element: HtmlElement) -> str:
+    return " ".join(element.text_content().split())
+
+
+def _is_read_aloud(element: HtmlElement, text: str) -> bool:
+    """Whether an element says the numbers of the one right before it, which screen readers leave out.
+
+    https://www.w3.org/TR/wai-aria-1.2/#aria-hidden
+    """
+    before = element.getprevious()
+    if before is None or before.get("aria-hidden") != "true" or size(before.tail) or not _is_small(before):
+        return False
+    shown = _line(before)
+    return len(shown) <= LONGEST and _numbers(shown) == _numbers(text) != ""
+
+
+def _numbers(text: str) -> str:
+    return "".join(sign for sign in text if sign.isdigit() or sign == "%")
 
 
 def set_apart(elements: list[HtmlElement]) -> None:
