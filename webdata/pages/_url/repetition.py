@@ -127,7 +127,7 @@ def of_each_record(weights: Weights) -> Iterator[HtmlElement]:
     for parts in _alike(weights).values():
         signature, count = Counter(signatures[part] for part in parts).most_common(1)[0]
         records = _records(parts)
-        if not records or count < MOST_OF_RECORDS * max(len(parts), siblings[form(records[0])]):
+        if not records or records is parts or count < MOST_OF_RECORDS * max(len(parts), siblings[form(records[0])]):
             continue
         for part, record in zip(parts, records, strict=True):
             if signatures[part] == signature and _is_control(part, record, weights):
