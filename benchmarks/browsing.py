@@ -63,6 +63,7 @@ def _site(folder: Path) -> Iterator[int]:
 def _webdata(urls: Sequence[str], port: int) -> Shown:
     settings = {
         "WEBDATA_SAMPLES": "",
+        "WEBDATA_TRANSPORTS": "http,browser",
         "WEBDATA_BROWSER_PAGES": str(PLACES),
         "WEBDATA_EGRESS_PORTS": str(port),
         "WEBDATA_EGRESS_ALLOW": "127.0.0.1/32",
