@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from webdata.config.chromium import find_chromium
 from webdata.crawling.warm_crawlers import load_spiders
 
 pytestmark = pytest.mark.slow
@@ -70,7 +71,7 @@ def test_markdown_is_scored(printed):
 
 def test_a_browser_reads_pages(printed):
     """All pages come through the browser, where there are pages and a browser."""
-    there = (ROOT.parent / "shared" / "pages").is_dir() and shutil.which("chromium") is not None
+    there = (ROOT.parent / "shared" / "pages").is_dir() and find_chromium() is not None
     assert re.findall(r"^webdata +(\d) pages", printed, re.MULTILINE) == (["3"] if there else [])
 
 

@@ -64,7 +64,9 @@ def made(one, call):
     headers = {"X-Api-Key": one.live_key, "X-Engine": ", ".join(call.names)}
     with suppress(OSError, HTTPException):
         return call, one.request("GET", f"/v1/{call.resource}?q={quote(call.terms)}", headers)
-    while not answers(one):
+    for _ in range(100):
+        if answers(one):
+            break
         sleep(0.3)
     return call, None
 
