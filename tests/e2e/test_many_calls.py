@@ -5,6 +5,7 @@ import resource
 import ssl
 import time
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -36,7 +37,11 @@ def peak_of(pid):
 
 
 async def connected(one, trust):
-    return await asyncio.open_connection("127.0.0.1", one.port, ssl=trust)
+    """A connection that has been used: the service lets it wait longer for its next call than a new one."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", one.port, ssl=trust)
+    writer.write(b"HEAD /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    await reader.readuntil(b"\r\n\r\n")
+    return reader, writer
 
 
 async def get(one, connection, path):
@@ -50,10 +55,8 @@ async def get(one, connection, path):
     return status, seconds
 
 
-async def load(one, trust):
-    """The statuses of the slow calls, and the statuses and seconds of another engine's calls meanwhile."""
-    assert (await get(one, await connected(one, trust), "/v1/b/search?q=tea"))[0] == 200
-    connections = [await connected(one, trust) for _ in range(CALLS)]
+async def load(one, trust, connections):
+    """The statuses and seconds of the slow calls, and of another engine's calls meanwhile."""
     slow = [
         asyncio.create_task(get(one, connection, f"/v1/scholar?q=coffee+{number}+sandbox:slow=3"))
         for number, connection in enumerate(connections)
@@ -63,7 +66,7 @@ async def load(one, trust):
     while not all_slow.done():
         others.append(await get(one, await connected(one, trust), f"/v1/b/search?q=tea+{len(others)}"))
         await asyncio.wait({all_slow}, timeout=0.2)
-    return [status for status, _ in await all_slow], others
+    return await all_slow, others
 
 
 @pytest.mark.slow
@@ -73,10 +76,11 @@ async def test_a_thousand_slow_calls_are_answered(start):
     """All calls are answered in bounded memory, and calls of another engine are hardly slower."""
     with start(WEBDATA_DEADLINE=str(PATIENCE)) as one:
         trust = ssl.create_default_context(cafile=one.certificate)
-        statuses, others = await asyncio.wait_for(load(one, trust), PATIENCE)
+        assert (await get(one, await connected(one, trust), "/v1/b/search?q=tea"))[0] == 200
+        connections = [await connected(one, trust) for _ in range(CALLS)]
+        slow, others = await asyncio.wait_for(load(one, trust, connections), PATIENCE)
         memory = peak_mb(one)
-    assert statuses == [200] * CALLS
+    assert [status for status, _ in slow] == [200] * CALLS
     assert {status for status, _ in others} == {200}
-    times = sorted(seconds for _, seconds in others)
-    assert times[len(times) // 2] < 1
+    assert median(seconds for _, seconds in others) < median(seconds for _, seconds in slow) / 4
     assert memory < MEMORY_MB
