@@ -40,6 +40,7 @@ def test_a_page_is_shown_by_its_name():
 
 
 def test_the_example_of_a_command_is_from_its_own_page_first():
-    """Other pages come after the one that is named like the command."""
+    """Without one that is named like the command it is the page that calls it most often, not one that mentions it."""
     assert example_of("keys create")[1] == "keys"
+    assert example_of("serve")[1] == "https"
     assert example_of("no such command") is None

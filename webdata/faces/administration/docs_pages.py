@@ -31,16 +31,18 @@ def pages() -> dict[str, str]:
 
 
 def example_of(command: str) -> tuple[str, str] | None:
-    """The first line in the documentation that calls a command such as `keys create`, and its page; None without one.
+    """A line in the documentation that calls a command such as `keys create`, and its page; None without one.
 
-    Of a group such as `keys` it is a line of any of its commands.
+    The page is the one of its name, or else the one that calls it most often. Of a group such as `keys` it is a line of
+    any of its commands.
     """
     word = command.partition(" ")[0]
-    for name, text in sorted(pages().items(), key=lambda page: page[0] != word):
-        for line in _console_lines(text):
-            if f"{line} ".startswith(f"webdata {command} "):
-                return line, name
-    return None
+    calls = {
+        name: [line for line in _console_lines(text) if f"{line} ".startswith(f"webdata {command} ")]
+        for name, text in pages().items()
+    }
+    page = max(calls, key=lambda name: (name == word and calls[name] != [], len(calls[name])))
+    return (calls[page][0], page) if calls[page] else None
 
 
 def _console_lines(text: str) -> Iterator[str]:
