@@ -9,7 +9,7 @@ TOOLS := .venv/.tools
 PROCESSES ?= 3
 PYTEST := $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal
 
-.PHONY: setup develop lock serve test test-fast test-slow fuzz lint docs wheel sbom licences site bench campaign clean
+.PHONY: setup develop lock serve test test-fast test-slow test-all fuzz lint docs wheel sbom licences site bench campaign clean
 
 # What a service runs; `develop` adds what tests, linters and docs need.
 setup: $(STAMP)
@@ -50,6 +50,11 @@ test-fast: develop
 test-slow: develop
 	@sh scripts/servers
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile long $(COVERAGE)
+
+# `test` and `test-slow` in one run: what is generated is generated once, and a file's tests share its servers.
+test-all: develop
+	@sh scripts/servers
+	$(PYTEST) --hypothesis-profile long $(COVERAGE)
 
 # Hours of generated and of broken input: EXAMPLES of each hypothesis test, MUTATIONS of each engine's pages.
 FUZZED := tests/test_any_input.py tests/pages/test_hostile_pages.py tests/faces/*/test_fuzz.py tests/e2e/test_openapi.py
