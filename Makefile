@@ -54,7 +54,7 @@ test-slow: develop
 # `test` and `test-slow` in one run: what is generated is generated once, and a file's tests share its servers.
 test-all: develop
 	@sh scripts/servers
-	$(PYTEST) --hypothesis-profile long $(COVERAGE)
+	$(PYTEST) $(COVERAGE)
 
 # Hours of generated and of broken input: EXAMPLES of each hypothesis test, MUTATIONS of each engine's pages.
 FUZZED := tests/test_any_input.py tests/pages/test_hostile_pages.py tests/faces/*/test_fuzz.py tests/e2e/test_openapi.py
