@@ -6,7 +6,6 @@ need, as it runs in a process of its own.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from hashlib import sha256
 from typing import IO, Any
@@ -16,6 +15,7 @@ from pydantic import ValidationError
 
 from webdata.batches.queries import NewBatch
 from webdata.domain.errors import BodyTooLargeError, BrokenBodyError, Problem, QueryError
+from webdata.domain.nearest_name import nearest_name
 from webdata.domain.query import Query, check_known
 
 MOST_LINES = 1_000_000
@@ -256,7 +256,7 @@ def _json_validator(task: Task, body: bytes, file: IO[bytes]) -> Validator:
 def check_resource(name: str, known: Collection[str]) -> None:
     """Raise QueryError for a name of no resource."""
     if name not in known:
-        nearest = get_close_matches(name, known, 1, 0)[0]
+        nearest = nearest_name(name, known)
         shown = name if len(name) <= MOST_NAME else f"{name[:MOST_NAME]}…"
         message = f"resource cannot be {shown!r}: the nearest is {nearest!r}; there are {', '.join(sorted(known))}"
         raise QueryError([{"loc": ["body", "resource"], "msg": message, "type": "unknown"}])

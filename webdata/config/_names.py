@@ -1,9 +1,9 @@
 """The names of variables: a misspelt one would silently have no effect."""
 
 from collections.abc import Collection, Iterable
-from difflib import get_close_matches
 
 from webdata.domain.errors import ConfigError
+from webdata.domain.nearest_name import nearest_name
 from webdata.domain.proxies import POOLS
 
 PREFIX = "WEBDATA_"
@@ -19,5 +19,5 @@ def check_names(names: Iterable[str], of_fields: Collection[str]) -> None:
             continue
         if "PROX" in name:
             raise ConfigError(f"{name} means nothing: the pools are {', '.join(PROXY_VARIABLES)}")
-        nearest = get_close_matches(name.upper(), [*of_fields, *CLIENT_VARIABLES], 1, 0)[0]
+        nearest = nearest_name(name.upper(), [*of_fields, *CLIENT_VARIABLES])
         raise ConfigError(f"{name} means nothing: the nearest setting is {nearest}; `webdata docs settings` lists all")

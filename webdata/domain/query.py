@@ -9,7 +9,6 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, get_args
@@ -29,6 +28,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from webdata.domain.errors import Problem, QueryError
+from webdata.domain.nearest_name import nearest_name
 from webdata.domain.shapes import described
 
 
@@ -365,7 +365,7 @@ def check_known(names: Iterable[str], known: Iterable[str]) -> None:
 
 
 def _unknown(name: str, fields: list[str]) -> Problem:
-    nearest = get_close_matches(name[:MAX_QUOTED], fields, 1, 0)[0]
+    nearest = nearest_name(name, fields)
     message = f"{_quoted(name)} is no field here: the nearest is {nearest!r}; the fields are {', '.join(fields)}"
     return _problem("body", name[:MAX_QUOTED], message, "unknown")
 

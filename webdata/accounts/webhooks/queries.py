@@ -1,11 +1,11 @@
 """What callers send to `/api/v1/webhooks`."""
 
-from difflib import get_close_matches
 from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
 from webdata.domain.events import ALL_EVENTS, EVENTS
+from webdata.domain.nearest_name import nearest_name
 from webdata.domain.query import Query, explained
 from webdata.domain.shapes import described
 from webdata.stores.webhooks.model import Status
@@ -23,7 +23,7 @@ def _known(events: list[str]) -> list[str]:
     for name in events:
         if name != ALL_EVENTS and name not in EVENTS:
             shown = name if len(name) <= 60 else f"{name[:60]}…"
-            nearest = get_close_matches(name, EVENTS, 1, 0)[0]
+            nearest = nearest_name(name, EVENTS)
             raise explained(
                 f"has an unknown event, {shown!r}: the nearest is {nearest!r}; the events are {', '.join(EVENTS)}, "
                 f"and {ALL_EVENTS!r} for all"

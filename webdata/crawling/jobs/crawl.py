@@ -4,7 +4,6 @@ import argparse
 import asyncio
 import math
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.crawler import Crawler
@@ -13,6 +12,7 @@ from scrapy.settings import BaseSettings
 
 from webdata.crawling.jobs.feeds import JobFeedExporter
 from webdata.domain.errors import ConfigError, QueryError
+from webdata.domain.nearest_name import nearest_name
 from webdata.runtime.process.memory import collect_less, tune_heap
 
 COUNTS = {
@@ -80,7 +80,7 @@ class Command(CrawlCommand):
 def check_engine(name: str, known: Sequence[str]) -> None:
     """Raise UsageError for the name of no engine, with the nearest and all of them."""
     if name not in known:
-        [nearest] = get_close_matches(name, known, 1, 0)
+        nearest = nearest_name(name, known)
         raise UsageError(
             f"there is no engine {name!r}: the nearest is {nearest}; all are {', '.join(known)}", print_help=False
         )

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Annotated, Any, Literal, TypedDict
 
 import orjson
@@ -18,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from webdata.domain.nearest_name import nearest_name
 from webdata.domain.query import explained
 from webdata.domain.shapes import Natural
 from webdata.resources.terms.selectors import LONGEST_SELECTOR, xpath_of
@@ -164,7 +164,7 @@ def _message(row: Any) -> str:
     member = str(rest[0]) if rest else ""
     known = Extraction.model_fields
     if row["type"] == "extra_forbidden":
-        near = get_close_matches(member[:MOST_SHOWN], known, 1, 0)[0]
+        near = nearest_name(member, known)
         return f"has {name!r} with {_shown(member)}, the nearest member is {near!r}: give {', '.join(known)}"
     if row["type"] == "explained":
         return f"has {name!r}, which {row['msg']}"
