@@ -321,8 +321,8 @@ FAULTS: dict[str, Happens] = {
 }
 ONE_ROUND = (*sorted(FAULTS), *["kill a process"] * 8, *["freeze a process"] * 4)
 """The faults that happen, in another order, before any happens again."""
-RESETS = ("a process", "the service", "a worker hangs", "few file", "Chromium", "clock", "PostgreSQL", "writer")
-"""Words of the faults during which a connection may end without an answer."""
+RESETS = ("a process", "the service", "a worker hangs", "few file", "Chromium", "clock", "PostgreSQL", "writer", "less")
+"""Words of the faults during which a connection may end without an answer, as a gateway's with its backend's."""
 
 
 def _sql(place: Place, *statements: str) -> None:

@@ -1,5 +1,7 @@
 """The error bodies of the API."""
 
+import errno
+
 import orjson
 import pytest
 
@@ -127,6 +129,13 @@ def test_content_that_cannot_be_converted_is_refused():
     assert (problem.code, problem.outcome) == ("validation_error", None)
     assert problem.message.startswith("The page is application/pdf, which cannot be given as Markdown: ask")
     assert problem.rows == [{"loc": ["body", "response_type"], "msg": problem.message, "type": "unsupported_content"}]
+
+
+def test_too_many_open_files_are_no_fault_of_the_program():
+    """Whatever a call could not open, it is told to come again; the log says what the operator can do."""
+    problem = problem_of(OSError(errno.EMFILE, "Too many open files", "/srv/webdata/module.py"))
+    assert (problem.code, problem.retry_after, "module" in problem.message) == ("overloaded", 5, False)
+    assert problem_of(FileNotFoundError(errno.ENOENT, "No such file")).code == "internal"
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(1, "in 1 second."), (2, "in 2 seconds.")])

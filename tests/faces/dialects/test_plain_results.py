@@ -1,5 +1,8 @@
 """Results of any search in one form."""
 
+import subprocess
+import sys
+
 import pytest
 
 from tests.faces.dialects.conftest import RECORDS, SEARCHES
@@ -67,3 +70,13 @@ def test_every_resource_of_search_terms_says_what_its_results_have():
     assert lacking == []
     categories = [one.category for one in resources if one.category]
     assert len(categories) == len(set(categories))
+
+
+def test_a_date_is_read_where_no_file_can_be_opened(starts):
+    """What answers a call is imported before it: the call has been paid by then."""
+    program = (
+        "import resource; from webdata.faces.dialects.plain_results import iso_date; "
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3)); print(iso_date('Dec 16, 2022'))"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (run.stdout, run.stderr) == ("2022-12-16T00:00:00+00:00\n", "")

@@ -3,6 +3,7 @@
 No body holds what only the operator may know: reasons from outside, tracebacks and paths are logged.
 """
 
+import errno
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -123,8 +124,8 @@ PLAIN = (
 """The codes of errors whose message is all that there is to say; the first that fits counts."""
 CHALLENGES = {"unauthorized": {"www-authenticate": 'Bearer realm="webdata"'}}
 """How to authenticate, as each 401 says (RFC 9110 11.6.1): by a scheme for which no browser asks in a dialog."""
-DATABASE_RETRY = 5
-"""Seconds until another try, where the database does not answer."""
+DATABASE_RETRY = FILES_RETRY = 5
+"""Seconds until another try, where the database does not answer, or too many files are open."""
 TIMED_OUT = "The upstream did not answer in time. Try again in a few seconds."
 
 
@@ -219,7 +220,7 @@ def problem_of(error: BaseException, resource: Resource | None = None) -> Proble
             return ProblemDetails("validation_error", str(error), rows=error.problems)
         case AccessError() | BodyTooLargeError() | MissingExtraError() | UnsupportedContentError() | PassingError():
             return _refused(error)
-        case OverloadedError() | DatabaseUnavailableError() | CallerGoneError():
+        case OverloadedError() | DatabaseUnavailableError() | CallerGoneError() | OSError(errno=errno.EMFILE):
             return _not_begun(error)
         case FetchError():
             return _lost(error, resource)
@@ -237,6 +238,8 @@ def logged_problem(error: Exception, request_id: str, resource: Resource | None 
         logger.warning("%s %s: %s", request_id, problem.code, error.reason or error)
     elif isinstance(error, DatabaseUnavailableError):
         logger.error("%s: the database does not answer: %s", request_id, error)
+    elif isinstance(error, OSError) and problem.code == "overloaded":
+        logger.error("%s: more files may have to be allowed (ulimit -n, LimitNOFILE): %s", request_id, error)
     elif problem.code == "internal":
         logger.error("%s failed", request_id, exc_info=error)
     return problem
@@ -246,13 +249,15 @@ def _is_bad_request(error: QueryError, resource: Resource) -> bool:
     return resource.bad_query_status == BAD_REQUEST and resource.has_bad_query_status(error.problems)
 
 
-def _not_begun(error: OverloadedError | DatabaseUnavailableError | CallerGoneError) -> ProblemDetails:
+def _not_begun(error: OverloadedError | DatabaseUnavailableError | CallerGoneError | OSError) -> ProblemDetails:
     if isinstance(error, CallerGoneError):  # nobody reads it
         return ProblemDetails("request_timeout", sentence(str(error)))
     if isinstance(error, DatabaseUnavailableError):
         return overloaded("The database of keys and credits does not answer", DATABASE_RETRY)
     if isinstance(error, FullDiskError):
         return overloaded(str(error).capitalize(), error.retry_after)
+    if isinstance(error, OSError):
+        return overloaded("The service has no file or connection left to open", FILES_RETRY)
     return overloaded("There is no room for another call now", error.retry_after)
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from html import unescape
+from importlib import import_module
 
 from webdata.domain.items import as_record
 from webdata.domain.records import Record
@@ -18,6 +19,8 @@ WRITTEN_DAY = "%b %d, %Y"
 WRITTEN_DAY_BEGINS = re.compile(r"[A-Za-z]{3} \d")
 LONGEST_DATE = 40
 """Characters."""
+
+import_module("_strptime")  # datetime does at its first date, for which there may be no file left to open
 
 
 @dataclass(frozen=True)
