@@ -37,6 +37,7 @@ def test_content_is_not_removed(within, html, expected):
     [
         "<div class='related-posts'><h3>Another one</h3><p>What happened elsewhere.</p></div>",
         "<div class='newsletter'><p>Get our letter each morning.</p></div>",
+        "<div class='Newsletter__container___2dvsF'><p>Get our letter each morning.</p></div>",
         "<div id=sidebar><p>The weather of today.</p></div>",
         "<aside><p>Read <a href='/x'>the other one</a>.</p></aside>",
         f"<ul>{FOUR}</ul>",
@@ -108,6 +109,7 @@ def test_names_texts_and_links_within_the_content_decide_nothing(read, html, con
         "<footer><p>Chrome</p></footer>",
         "<div id='onetrust-consent-sdk'>Chrome</div>",
         "<div class='sharedaddy'>Chrome</div>",
+        "<div class='sociable'>Chrome</div>",
         "<div class='site-footer'>Chrome</div>",
         "<div class='relatedPosts'>Chrome</div>",
         "<div class=navheader><table><tr><th>Chrome<tr><td><a href=/1>Prev</a><td><a href=/2>Next</a></table></div>",

@@ -38,6 +38,8 @@ def data(*types):
         (f"<meta property='og:type' content='article'>{f'<div><p>{WORDS}</p></div>' * 12}", PageKind.OTHER),
         (f"<meta property='og:type' content='article'>{f'<div><div>{WORDS}</div></div>' * 12}", PageKind.OTHER),
         (f"<meta property='og:type' content='article'>{f'<p>{WORDS}</p>' * 12}", PageKind.ARTICLE),
+        ("<main class='archive category'>", PageKind.LISTING),
+        ("<ul class=archive><li>May", PageKind.OTHER),
         (data("FAQPage", "Question", "WebPage"), PageKind.OTHER),
         ("<p class='threadbare'>Threads of documentation about products.</p>", PageKind.OTHER),
     ],

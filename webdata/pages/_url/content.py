@@ -8,6 +8,7 @@ from lxml.html import HtmlElement
 
 from webdata.pages._url.around import remove_around_text
 from webdata.pages._url.beside import is_price, remove_beside
+from webdata.pages._url.blocks import unfold_layouts
 from webdata.pages._url.cleaning import (
     remove_chrome,
     remove_unrendered,
@@ -70,6 +71,8 @@ def readable(root: HtmlElement, text: str, url: str, base: str, extent: Extent) 
     opened(root, base)
     removals = Removals()
     remove_unrendered(root)
+    if kind is not PageKind.THREAD:  # a row is a post there, with the names and times of its cells
+        unfold_layouts(root)
     body = next(root.iterchildren("body"), root)
     words = _words(body.text_content())
     remove_chrome(body, kind, removals)

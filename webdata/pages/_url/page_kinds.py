@@ -136,6 +136,7 @@ def _schema_types(root: HtmlElement) -> Iterator[str]:
 
 def _marks(root: HtmlElement) -> set[PageKind]:
     tokens: set[str] = set()
+    of_page = {name for element in root.iter("html", "body", "main") for name in element.get("class", "").split()}
     for element in root.iter("*"):
         if "-" in (tag := str(element.tag)):
             tokens.add(tag)
@@ -144,6 +145,8 @@ def _marks(root: HtmlElement) -> set[PageKind]:
         if element.get("id"):
             tokens.add(element.get("id", "")[:60])
     found = {kind for kind, names in MARKS.items() if not names.isdisjoint(tokens)}
+    if of_page.isdisjoint(MARKS[PageKind.LISTING]):
+        found.discard(PageKind.LISTING)  # the list of months of a blog is an `archive`, too
     for meta in root.iter("meta"):
         if meta.get("name", "").lower() == "generator":
             written = meta.get("content", "").strip().lower()
