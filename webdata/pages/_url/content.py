@@ -32,7 +32,7 @@ MANY = 0.8
 """The same for all of the page."""
 ARTICLE = 600
 """Characters of prose from which a page is narrowed to the part of its prose."""
-ENDS = frozenset(["blockquote", "dl", "li", "ol", "p", "pre", "span", "table", "tbody", "td", "tr", "ul"])
+ENDS = frozenset(["blockquote", "details", "dl", "li", "ol", "p", "pre", "span", "table", "tbody", "td", "tr", "ul"])
 """Elements that are content themselves, not its container."""
 MOSTLY_FACTS = frozenset([PageKind.LISTING, PageKind.OTHER, PageKind.PRODUCT])
 """Kinds of pages whose content is not known by its prose."""
@@ -210,7 +210,13 @@ def _is_whole_text(best: HtmlElement, around: HtmlElement, weights: Weights) -> 
     is_marked = around.tag in ("article", "main") and best not in weights.headed
     if is_marked and any(child in weights.headed and weights.prose[child] > 0 for child in around):
         return False
-    return _is_main_part(best, around, weights)
+    return not _is_one_of_sections(best, around, weights) and _is_main_part(best, around, weights)
+
+
+def _is_one_of_sections(part: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
+    """Whether another element beside a part has its form, and both have a heading."""
+    alike = [e for e in around if _is_like(e, part, weights) and next(e.iter("h2", "h3"), None) is not None]
+    return len(alike) > 1 and part in alike
 
 
 def _is_headed_main_part(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
