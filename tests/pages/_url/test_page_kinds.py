@@ -3,6 +3,7 @@
 import pytest
 from lxml.html import document_fromstring
 
+from webdata.pages._url.json_ld import items
 from webdata.pages._url.page_kinds import PageKind, page_kind
 
 WORDS = "Each of these paragraphs is long enough to be one, and says what another page is about."
@@ -46,4 +47,5 @@ def data(*types):
 )
 def test_a_page_says_its_kind(html, kind):
     """Types of schema.org, Open Graph, generators and classes of programs tell the kind; words in texts do not."""
-    assert page_kind(document_fromstring(f"<html><head></head><body>{html}</body></html>")) is kind
+    page = document_fromstring(f"<html><head></head><body>{html}</body></html>")
+    assert page_kind(page, items(page)[0]) is kind

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import islice, takewhile
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from lxml.html import HtmlElement
 
@@ -63,9 +63,12 @@ class Readable(NamedTuple):
     left_out: float
 
 
-def readable(root: HtmlElement, text: str, url: str, base: str, extent: Extent) -> Readable:
-    """The content of a page, whose tree is changed for it; `base` is the address that its links are relative to."""
-    kind, site = page_kind(root), hosts(root, url)
+def readable(root: HtmlElement, objects: Sequence[Any], text: str, url: str, base: str, extent: Extent) -> Readable:
+    """The content of a page, whose tree is changed for it.
+
+    Its links are relative to `base`, `objects` are those of its JSON-LD.
+    """
+    kind, site = page_kind(root, objects), hosts(root, url)
     unlink_headlines(root, url)
     show_paid(root, text)
     opened(root, base)

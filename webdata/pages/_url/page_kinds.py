@@ -6,8 +6,9 @@ pages, by exact tokens.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from typing import Any
 
 from lxml.html import HtmlElement
 
@@ -76,8 +77,8 @@ NAMED = 1000
 TENTH = 0.1
 
 
-def page_kind(root: HtmlElement) -> PageKind:
-    """The kind of an unchanged page; `OTHER` where nothing says it."""
+def page_kind(root: HtmlElement, objects: Sequence[Any]) -> PageKind:
+    """The kind of an unchanged page with these objects of JSON-LD; `OTHER` where nothing says it."""
     types = Counter(_schema_types(root))
     marks = _marks(root)
     for kind in (PageKind.THREAD, PageKind.DOCUMENTATION):
@@ -88,7 +89,7 @@ def page_kind(root: HtmlElement) -> PageKind:
     graph, articles = _open_graph(root), sum(types[name] for name in SCHEMA_TYPES[PageKind.ARTICLE])
     if graph is PageKind.ARTICLE and articles:
         return graph  # the products and lists that it names stand in it or beside it
-    is_one = products and ((not listed and products < FEW_PRODUCTS) or _is_headed_by_product(root))
+    is_one = products and ((not listed and products < FEW_PRODUCTS) or _is_headed_by_product(root, objects))
     if graph is PageKind.PRODUCT or PageKind.PRODUCT in marks or is_one:
         return PageKind.PRODUCT
     if graph is PageKind.ARTICLE and _is_scattered(root):
@@ -100,10 +101,10 @@ def page_kind(root: HtmlElement) -> PageKind:
     return graph or PageKind.OTHER
 
 
-def _is_headed_by_product(root: HtmlElement) -> bool:
+def _is_headed_by_product(root: HtmlElement, objects: Sequence[Any]) -> bool:
     """Whether a product in the data of a page has the name in its headline."""
     headlines = {spaced(headline).casefold() for headline in root.iter("h1")}
-    found = (item for item in json_ld.items(root)[0] if "Product" in json_ld.types(item))
+    found = (item for item in objects if "Product" in json_ld.types(item))
     return any(str(item.get("name") or "").strip().casefold() in headlines for item in found)
 
 
