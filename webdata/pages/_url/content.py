@@ -16,7 +16,7 @@ from webdata.pages._url.cleaning import (
 )
 from webdata.pages._url.dropping import Removal, Removals
 from webdata.pages._url.ends import hosts, trimmed
-from webdata.pages._url.names import tokens
+from webdata.pages._url.names import COMMENT_NAMES, all_words
 from webdata.pages._url.opening import opened
 from webdata.pages._url.page_kinds import PageKind, page_kind
 from webdata.pages._url.pointers import unlink_headlines
@@ -124,7 +124,7 @@ def _narrowed(body: HtmlElement, is_enough: IsEnough, kind: PageKind, removals: 
 
 def _is_within_comments(part: HtmlElement) -> bool:
     """Whether a part is the comments on records that have no prose themselves."""
-    return any(name.startswith("comment") for around in (part, *part.iterancestors()) for name in tokens(around))
+    return any(not COMMENT_NAMES.isdisjoint(all_words(around, ())) for around in (part, *part.iterancestors()))
 
 
 def _around_most(weights: Weights) -> Iterator[HtmlElement]:
