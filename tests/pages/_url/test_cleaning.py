@@ -273,6 +273,14 @@ def test_parts_named_as_of_other_products_are_beside_a_product(read, mark, is_le
     assert ["Kettle" in read(html, content=content) for content in ("page", "main")] == [True, is_left]
 
 
+@pytest.mark.parametrize(("title", "is_left"), [("Kettle", True), (f"<a href=/k>Kettle {NOTE}</a>", False)])
+def test_prose_without_links_is_not_of_other_products_by_its_name_alone(read, title, is_left):
+    """A part named as of other products that has prose leaves a product's main part where it is mostly links."""
+    others = f"<div class=similar><h2>More</h2><div>{title}</div><p>So. {NOTE}</p></div>"
+    html = f"{PRODUCT}<h1>Grinder</h1><p>{NOTE * 4}</p>{others}<p>{NOTE * 4}</p>"
+    assert ("So. I had" in read(html, content="main")) == is_left
+
+
 @pytest.mark.parametrize("mark", ["itemprop=price", ""])
 def test_a_form_with_a_price_is_what_a_page_is_about(read, mark):
     """A form that says the price of what it orders stays in `main`; another one goes."""

@@ -9,6 +9,7 @@ from webdata.pages._text import price
 from webdata.pages._url.cards import NOWHERE
 from webdata.pages._url.cleaning import (
     ARTICLE,
+    DENSE,
     HALF,
     MUCH,
     SOME,
@@ -131,14 +132,14 @@ def _around_groups(weights: Weights) -> Container[HtmlElement]:
 def _is_named_beside(element: HtmlElement, kind: PageKind, weights: Weights) -> bool:
     """Whether a word of a part's class says that it is of other products, or shown over the page.
 
-    It has little prose; none on a page that does not say what it is.
+    It has little prose; none where it has few links, or on a page that does not say what it is.
     """
     if kind not in OF_RECORDS or element in weights.headed or element.tag not in BLOCKS - HEADINGS - {"body", "main"}:
         return False
     if BESIDE_NAMES.isdisjoint((*words_of(element), *id_words(element))):
         return False
-    most = 0 if kind is PageKind.OTHER else SOME
-    return weights.share(element) <= most and weights.text[element] < HALF * weights.whole
+    is_dense = kind is not PageKind.OTHER and weights.linked[element] >= DENSE * weights.text[element]
+    return weights.share(element) <= (SOME if is_dense else 0) and weights.text[element] < HALF * weights.whole
 
 
 def _is_summary(element: HtmlElement, weights: Weights) -> bool:
