@@ -42,7 +42,8 @@ def test_features_with_icons_stay_on_a_product_page(read, alt, is_shown):
     features = "".join(
         f"<a class=f href=/f/{n}><img src=/{n}.png alt='{alt}'><div>Part {n}</div></a>" for n in range(4)
     )
-    product = f'<script type="application/ld+json">{{"@type": "Product"}}</script><h1>T</h1>{TEXT}'
+    data = '{"@type": "Product", "offers": {"@type": "Offer"}}'
+    product = f'<script type="application/ld+json">{data}</script><h1>T</h1>{TEXT}'
     assert ("Part 2" in read(f"{product}<div>{features}</div>{TEXT}")) == is_shown
 
 

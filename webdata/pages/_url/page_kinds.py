@@ -39,6 +39,8 @@ SCHEMA_TYPES = {
     PageKind.LISTING: frozenset(["itemlist", "collectionpage", "searchresultspage", "productcollection"]),
 }  # fmt: skip
 """https://schema.org/docs/full.html, in lower case."""
+OFFERS = ("offer", "aggregateoffer")
+"""Types of what a product has on its own page; pages of services name one for the stars of a rating."""
 OPEN_GRAPH = {"article": PageKind.ARTICLE, "product": PageKind.PRODUCT, "og:product": PageKind.PRODUCT}
 """https://ogp.me/#types"""
 GENERATORS = {
@@ -89,7 +91,8 @@ def page_kind(root: HtmlElement, objects: Sequence[Any]) -> PageKind:
     graph, articles = _open_graph(root), sum(types[name] for name in SCHEMA_TYPES[PageKind.ARTICLE])
     if graph is PageKind.ARTICLE and articles:
         return graph  # the products and lists that it names stand in it or beside it
-    is_one = products and ((not listed and products < FEW_PRODUCTS) or _is_headed_by_product(root, objects))
+    is_offered = not listed and products < FEW_PRODUCTS and any(types[name] for name in OFFERS)
+    is_one = products and (is_offered or _is_headed_by_product(root, objects))
     if graph is PageKind.PRODUCT or PageKind.PRODUCT in marks or is_one:
         return PageKind.PRODUCT
     if graph is PageKind.ARTICLE and _is_scattered(root):
