@@ -42,5 +42,16 @@ def test_features_with_icons_stay_on_a_product_page(read, alt, is_shown):
     features = "".join(
         f"<a class=f href=/f/{n}><img src=/{n}.png alt='{alt}'><div>Part {n}</div></a>" for n in range(4)
     )
-    product = f'<script type="application/ld+json">{{"@type": "Product"}}</script><h1>T</h1>{TEXT}'
+    data = '{"@type": "Product", "offers": {"@type": "Offer"}}'
+    product = f'<script type="application/ld+json">{data}</script><h1>T</h1>{TEXT}'
     assert ("Part 2" in read(f"{product}<div>{features}</div>{TEXT}")) == is_shown
+
+
+def test_a_link_around_prose_is_another_page_beside_a_product(read):
+    """One summary of a page of news, all of it a link, is on the page of a product and not what that is about."""
+    product = "<meta property='og:type' content='product'><h1>A kettle</h1><p>$ 49.90</p>"
+    summary = f"<div><a href='/news/1'><img src=/1.png alt=New><p>The news of today, {LAST}</p></a></div>"
+    found = [
+        f"today, {LAST}" in read(f"{product}{TEXT}{summary}{TEXT}", content=content) for content in ("page", "main")
+    ]
+    assert found == [True, False]

@@ -37,6 +37,7 @@ def test_content_is_not_removed(within, html, expected):
     [
         "<div class='related-posts'><h3>Another one</h3><p>What happened elsewhere.</p></div>",
         "<div class='newsletter'><p>Get our letter each morning.</p></div>",
+        "<div class='Newsletter__container___2dvsF'><p>Get our letter each morning.</p></div>",
         "<div id=sidebar><p>The weather of today.</p></div>",
         "<aside><p>Read <a href='/x'>the other one</a>.</p></aside>",
         f"<ul>{FOUR}</ul>",
@@ -108,6 +109,7 @@ def test_names_texts_and_links_within_the_content_decide_nothing(read, html, con
         "<footer><p>Chrome</p></footer>",
         "<div id='onetrust-consent-sdk'>Chrome</div>",
         "<div class='sharedaddy'>Chrome</div>",
+        "<div class='sociable'>Chrome</div>",
         "<div class='site-footer'>Chrome</div>",
         "<div class='relatedPosts'>Chrome</div>",
         "<div class=navheader><table><tr><th>Chrome<tr><td><a href=/1>Prev</a><td><a href=/2>Next</a></table></div>",
@@ -269,6 +271,14 @@ def test_parts_named_as_of_other_products_are_beside_a_product(read, mark, is_le
     others = f"<div {mark}><h2>More</h2><p>Kettle</p><p>Mill</p></div>"
     html = f"{PRODUCT}<h1>Grinder</h1><p>{NOTE * 4}</p>{others}<p>{NOTE * 4}</p>"
     assert ["Kettle" in read(html, content=content) for content in ("page", "main")] == [True, is_left]
+
+
+@pytest.mark.parametrize(("title", "is_left"), [("Kettle", True), (f"<a href=/k>Kettle {NOTE}</a>", False)])
+def test_prose_without_links_is_not_of_other_products_by_its_name_alone(read, title, is_left):
+    """A part named as of other products that has prose leaves a product's main part where it is mostly links."""
+    others = f"<div class=similar><h2>More</h2><div>{title}</div><p>So. {NOTE}</p></div>"
+    html = f"{PRODUCT}<h1>Grinder</h1><p>{NOTE * 4}</p>{others}<p>{NOTE * 4}</p>"
+    assert ("So. I had" in read(html, content="main")) == is_left
 
 
 @pytest.mark.parametrize("mark", ["itemprop=price", ""])

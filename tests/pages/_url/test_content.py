@@ -137,3 +137,21 @@ def test_comments_on_records_are_not_what_a_page_is_about(read):
         content="main",
     )
     assert "Model 29" in text
+
+
+SENTENCE = "What the town decided on Monday night will not be the end of it, for those who live beside the old bridge."
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        (
+            f"<section><h2>All</h2>{f'<p>{SENTENCE}</p>' * 20}</section>"
+            f"<section><h2>Order</h2><p>{SENTENCE} Last.</p></section>"
+        ),
+        f"<details open><summary>More</summary>{f'<p>{SENTENCE}</p>' * 20}</details><p>{SENTENCE} Last.</p>",
+    ],
+)
+def test_one_of_several_sections_is_not_all_of_a_page(read, html):
+    """A section beside one of its form, and a part that opens, have most of the prose and are not all of a page."""
+    assert "Last." in read(f"<title>T</title><h1>The bridge</h1><div>{html}</div>", content="main")

@@ -45,6 +45,7 @@ def test_content_after_an_article_is_not_removed(after, html, expected):
         "<p><a href='/t'>One tag</a>, <a href='/u'>another</a></p>",
         "<h3>Next</h3><p><a href='/n'>The next story</a></p>",
         f"<h3>Related</h3><ul>{FOUR}</ul>",
+        "<table><tr><td><div><a href='/'>To the first page</a></div></table>",
         "<nav>Chrome</nav><div class=share>Chrome</div><div class='shareButtons'>Chrome</div>",
     ],
 )

@@ -3,6 +3,7 @@
 import pytest
 from lxml.html import document_fromstring
 
+from webdata.pages._url.json_ld import items
 from webdata.pages._url.page_kinds import PageKind, page_kind
 
 WORDS = "Each of these paragraphs is long enough to be one, and says what another page is about."
@@ -26,7 +27,8 @@ def data(*types):
         ("<meta name=generator content='Docusaurus v3'>", PageKind.DOCUMENTATION),
         ("<div class='rst-content'>", PageKind.DOCUMENTATION),
         (data("TechArticle"), PageKind.DOCUMENTATION),
-        (data("Product"), PageKind.PRODUCT),
+        (data("Product", "Offer"), PageKind.PRODUCT),
+        (data("LocalBusiness", "Product"), PageKind.OTHER),
         ("<meta property='og:type' content='product'>", PageKind.PRODUCT),
         (data("Product", "Product", "Product", "Product"), PageKind.LISTING),
         (data("ItemList", "Product"), PageKind.LISTING),
@@ -38,10 +40,13 @@ def data(*types):
         (f"<meta property='og:type' content='article'>{f'<div><p>{WORDS}</p></div>' * 12}", PageKind.OTHER),
         (f"<meta property='og:type' content='article'>{f'<div><div>{WORDS}</div></div>' * 12}", PageKind.OTHER),
         (f"<meta property='og:type' content='article'>{f'<p>{WORDS}</p>' * 12}", PageKind.ARTICLE),
+        ("<main class='archive category'>", PageKind.LISTING),
+        ("<ul class=archive><li>May", PageKind.OTHER),
         (data("FAQPage", "Question", "WebPage"), PageKind.OTHER),
         ("<p class='threadbare'>Threads of documentation about products.</p>", PageKind.OTHER),
     ],
 )
 def test_a_page_says_its_kind(html, kind):
     """Types of schema.org, Open Graph, generators and classes of programs tell the kind; words in texts do not."""
-    assert page_kind(document_fromstring(f"<html><head></head><body>{html}</body></html>")) is kind
+    page = document_fromstring(f"<html><head></head><body>{html}</body></html>")
+    assert page_kind(page, items(page)[0]) is kind

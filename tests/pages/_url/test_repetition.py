@@ -36,6 +36,15 @@ def test_of_a_text_before_the_headline_and_behind_it_the_second_stays(read):
     assert (written.startswith("# Machines\n"), written.count(NOTE.format(1).strip())) == (True, 3)
 
 
+def test_of_two_headlines_before_the_text_the_second_stays(read):
+    """The headline of a bar that stays in sight is the copy of the one above the text."""
+    headline = "<div><h1>What is in the box of the machine</h1></div>"
+    question = "".join(f"<p>{NOTE.format(number)}</p>" for number in range(11, 16))
+    text = f"<div class=question>{headline}{question}</div><div class=answers>{PROSE * 2}</div>"
+    written = read(f"<title>T</title><div class=bar>{headline}<p>Close</p></div><div>{text}</div>", content="main")
+    assert written.startswith("# What is in the box of the machine\n\nRemark 11")
+
+
 @pytest.mark.parametrize(
     "html",
     [

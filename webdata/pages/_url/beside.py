@@ -6,8 +6,10 @@ from collections.abc import Container
 from lxml.html import HtmlElement
 
 from webdata.pages._text import price
+from webdata.pages._url.cards import NOWHERE
 from webdata.pages._url.cleaning import (
     ARTICLE,
+    DENSE,
     HALF,
     MUCH,
     SOME,
@@ -67,6 +69,7 @@ def remove_beside(body: HtmlElement, kind: PageKind, removals: Removals) -> None
         ("comments", _comments(parts, kind, weights)),
         ("aside", (e for e in parts if is_aside(e) and not is_inner(e) and weights.share(e) < MUCH)),
         ("comments around the content", named_around(weights, CHROME_NAMES | COMMENT_NAMES)),
+        ("cards of other pages", (e for e in parts if kind is PageKind.PRODUCT and _is_summary(e, weights))),
         ("named beside the content", with_headings(e for e in parts if _is_named_beside(e, kind, weights))),
     )
     weights = removals.weights(body)
@@ -129,14 +132,19 @@ def _around_groups(weights: Weights) -> Container[HtmlElement]:
 def _is_named_beside(element: HtmlElement, kind: PageKind, weights: Weights) -> bool:
     """Whether a word of a part's class says that it is of other products, or shown over the page.
 
-    It has little prose; none on a page that does not say what it is.
+    It has little prose; none where it has few links, or on a page that does not say what it is.
     """
     if kind not in OF_RECORDS or element in weights.headed or element.tag not in BLOCKS - HEADINGS - {"body", "main"}:
         return False
     if BESIDE_NAMES.isdisjoint((*words_of(element), *id_words(element))):
         return False
-    most = 0 if kind is PageKind.OTHER else SOME
-    return weights.share(element) <= most and weights.text[element] < HALF * weights.whole
+    is_dense = kind is not PageKind.OTHER and weights.linked[element] >= DENSE * weights.text[element]
+    return weights.share(element) <= (SOME if is_dense else 0) and weights.text[element] < HALF * weights.whole
+
+
+def _is_summary(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element is a link to another page around prose about it."""
+    return element.tag == "a" and weights.prose[element] > 0 and not element.get("href", "#").startswith(NOWHERE)
 
 
 def _is_remark(element: HtmlElement) -> bool:

@@ -117,12 +117,9 @@ def normalise(root: HtmlElement) -> None:
     for element in [*root.iter()]:
         if isinstance(element.tag, str) and "-" in element.tag:
             element.tag = "span" if _is_in_a_line(element) else "div"
+    unfold_layouts(root)
     for table in [*root.iter("table")]:
-        if table.tag != "table":
-            continue
-        if is_layout(table):
-            _unfold(table)
-        else:
+        if table.tag == "table":
             _flatten([*table.iterdescendants("table")])
             _fill(table)
     for outer in [*root.iter(*LISTS)]:
@@ -130,6 +127,13 @@ def normalise(root: HtmlElement) -> None:
         if outer.tag == "ol":
             _numbers(outer)
     drop([item for item in root.iter("li") if _is_empty(item)])
+
+
+def unfold_layouts(root: HtmlElement) -> None:
+    """Make, in place, the tables that only arrange their content, their rows and cells blocks."""
+    for table in [*root.iter("table")]:
+        if is_layout(table):
+            _unfold(table)
 
 
 def _is_empty(item: HtmlElement) -> bool:

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import islice, takewhile
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from lxml.html import HtmlElement
 
 from webdata.pages._url.around import remove_around_text
 from webdata.pages._url.beside import is_price, remove_beside
+from webdata.pages._url.blocks import unfold_layouts
 from webdata.pages._url.cleaning import (
     remove_chrome,
     remove_unrendered,
@@ -15,7 +16,7 @@ from webdata.pages._url.cleaning import (
 )
 from webdata.pages._url.dropping import Removal, Removals
 from webdata.pages._url.ends import hosts, trimmed
-from webdata.pages._url.names import tokens
+from webdata.pages._url.names import COMMENT_NAMES, all_words
 from webdata.pages._url.opening import opened
 from webdata.pages._url.page_kinds import PageKind, page_kind
 from webdata.pages._url.pointers import unlink_headlines
@@ -31,7 +32,7 @@ MANY = 0.8
 """The same for all of the page."""
 ARTICLE = 600
 """Characters of prose from which a page is narrowed to the part of its prose."""
-ENDS = frozenset(["blockquote", "dl", "li", "ol", "p", "pre", "span", "table", "tbody", "td", "tr", "ul"])
+ENDS = frozenset(["blockquote", "details", "dl", "li", "ol", "p", "pre", "span", "table", "tbody", "td", "tr", "ul"])
 """Elements that are content themselves, not its container."""
 MOSTLY_FACTS = frozenset([PageKind.LISTING, PageKind.OTHER, PageKind.PRODUCT])
 """Kinds of pages whose content is not known by its prose."""
@@ -62,14 +63,19 @@ class Readable(NamedTuple):
     left_out: float
 
 
-def readable(root: HtmlElement, text: str, url: str, base: str, extent: Extent) -> Readable:
-    """The content of a page, whose tree is changed for it; `base` is the address that its links are relative to."""
-    kind, site = page_kind(root), hosts(root, url)
+def readable(root: HtmlElement, objects: Sequence[Any], text: str, url: str, base: str, extent: Extent) -> Readable:
+    """The content of a page, whose tree is changed for it.
+
+    Its links are relative to `base`, `objects` are those of its JSON-LD.
+    """
+    kind, site = page_kind(root, objects), hosts(root, url)
     unlink_headlines(root, url)
     show_paid(root, text)
     opened(root, base)
     removals = Removals()
     remove_unrendered(root)
+    if kind is not PageKind.THREAD:  # a row is a post there, with the names and times of its cells
+        unfold_layouts(root)
     body = next(root.iterchildren("body"), root)
     words = _words(body.text_content())
     remove_chrome(body, kind, removals)
@@ -118,7 +124,7 @@ def _narrowed(body: HtmlElement, is_enough: IsEnough, kind: PageKind, removals: 
 
 def _is_within_comments(part: HtmlElement) -> bool:
     """Whether a part is the comments on records that have no prose themselves."""
-    return any(name.startswith("comment") for around in (part, *part.iterancestors()) for name in tokens(around))
+    return any(not COMMENT_NAMES.isdisjoint(all_words(around, ())) for around in (part, *part.iterancestors()))
 
 
 def _around_most(weights: Weights) -> Iterator[HtmlElement]:
@@ -207,7 +213,13 @@ def _is_whole_text(best: HtmlElement, around: HtmlElement, weights: Weights) -> 
     is_marked = around.tag in ("article", "main") and best not in weights.headed
     if is_marked and any(child in weights.headed and weights.prose[child] > 0 for child in around):
         return False
-    return _is_main_part(best, around, weights)
+    return not _is_one_of_sections(best, around, weights) and _is_main_part(best, around, weights)
+
+
+def _is_one_of_sections(part: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
+    """Whether another element beside a part has its form, and both have a heading."""
+    alike = [e for e in around if _is_like(e, part, weights) and next(e.iter("h2", "h3"), None) is not None]
+    return len(alike) > 1 and part in alike
 
 
 def _is_headed_main_part(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:

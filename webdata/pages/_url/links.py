@@ -17,9 +17,9 @@ PERMANENT = re.compile(r"[\s#¶§🔗⚓\u200b]*")
 BACK = re.compile(r"[\s^↑↩⤴︎\ufe0e\ufe0f←]*")
 """The text of a footnote's link to its reference."""
 MARK = re.compile(r"\[? ?(\w{1,8}) ?\]?")
+"""The text of a reference to a footnote: `1`, `[1]`, `a`."""
 MARK_TEXT = 40
 """Characters of the longest such text, with its spaces: more of them would be matched in quadratic time."""
-"""The text of a reference to a footnote: `1`, `[1]`, `a`."""
 MOST_ADDRESSES = 8_000_000
 """Characters of the addresses of one page, of which each relative one becomes longer than the page's own."""
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")

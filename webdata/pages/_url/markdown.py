@@ -8,7 +8,7 @@ import html_to_markdown
 from lxml import etree
 from lxml.html import HtmlElement
 
-from webdata.pages._url import mathematics
+from webdata.pages._url import json_ld, mathematics
 from webdata.pages._url.blocks import INDENT, LINE_END, normalise, plain_lines, spaced
 from webdata.pages._url.bounds import is_too_deep, is_too_large, plain_text
 from webdata.pages._url.cleaning import remove_unrendered
@@ -85,11 +85,12 @@ def converted(
     _held = [*root.iter("*")]  # lxml would make each element anew in each pass
     base = base_of(root, url)
     title, headings, fallback = _title(root), [*root.iter("h1")], fallback_texts(root)
-    added = "" if selection.include else lacking(root)
+    objects = [] if selection.include else json_ld.items(root)[0]
+    added = "" if selection.include else lacking(root, objects)
     selection.apply(root)
     if selection.include:
         return _chosen(root, base, charset, as_text)
-    found = readable(root, text, url, base, extent)
+    found = readable(root, objects, text, url, base, extent)
     part = found.part
     if len(headings) == 1:
         title = spaced(headings[0]) or title

@@ -27,7 +27,7 @@ VENDORS = frozenset([
     "heateor_sss_sharing_container", "essb_links", "shariff", "printfriendly", "jp-relatedposts", "OUTBRAIN",
     "trc_related_container", "taboola", "adsbygoogle", "ad-slot-header__wrapper", "google-auto-placed",
     "mw-editsection", "mw-jump-link", "navbox", "catlinks", "headerlink", "cli-modal", "cookie-consent", "upsells",
-    "cross-sells", "skip-link", "skip-to-content-link",
+    "cross-sells", "skip-link", "skip-to-content-link", "sociable",
     "js-browserWarning", "p-sectionLinks", "message-signature", "bbCodeBlock-expandLink", "navheader",
     "navfooter", "u-bottomFixer", "ipsPwaInstall",
     "iPwaInstall__learnPopover", "ipsSkipToContent", "cTopicPostArea", "copy-path",
@@ -82,6 +82,8 @@ ARTICLE_NAMES = CHROME_NAMES | COMMENT_NAMES | frozenset([
 WORD = re.compile(r"[-_:]+")
 HASH = re.compile(r"(?:^|[-_:])(?=[a-z\d]{4})[a-z]*+\d++[a-z]")
 """A part of a name that is no word, so that the others are parts of a hash, too: `e1caa7af-ad`."""
+MODULE = re.compile(r"_{2,3}(?=\S{0,7}\d)[A-Za-z\d+/-]{5,8}(?=\s|$)")
+"""The hash that CSS modules write behind a name: `Newsletter__container___2dvsF`."""
 HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -97,7 +99,7 @@ def words_of(element: HtmlElement) -> Sequence[str]:
 @lru_cache(2_000)
 def _words(names: str) -> tuple[str, ...]:
     """The words of classes, which the records of a page share."""
-    tokens = HUMP.sub("-", names).lower().split()
+    tokens = HUMP.sub("-", MODULE.sub("", names)).lower().split()
     return tuple(word for token in tokens if not HASH.search(token) for word in WORD.split(token) if word.isalpha())
 
 

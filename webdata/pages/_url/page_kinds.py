@@ -6,8 +6,9 @@ pages, by exact tokens.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from typing import Any
 
 from lxml.html import HtmlElement
 
@@ -38,6 +39,8 @@ SCHEMA_TYPES = {
     PageKind.LISTING: frozenset(["itemlist", "collectionpage", "searchresultspage", "productcollection"]),
 }  # fmt: skip
 """https://schema.org/docs/full.html, in lower case."""
+OFFERS = ("offer", "aggregateoffer")
+"""Types of what a product has on its own page; pages of services name one for the stars of a rating."""
 OPEN_GRAPH = {"article": PageKind.ARTICLE, "product": PageKind.PRODUCT, "og:product": PageKind.PRODUCT}
 """https://ogp.me/#types"""
 GENERATORS = {
@@ -76,8 +79,8 @@ NAMED = 1000
 TENTH = 0.1
 
 
-def page_kind(root: HtmlElement) -> PageKind:
-    """The kind of an unchanged page; `OTHER` where nothing says it."""
+def page_kind(root: HtmlElement, objects: Sequence[Any]) -> PageKind:
+    """The kind of an unchanged page with these objects of JSON-LD; `OTHER` where nothing says it."""
     types = Counter(_schema_types(root))
     marks = _marks(root)
     for kind in (PageKind.THREAD, PageKind.DOCUMENTATION):
@@ -88,7 +91,8 @@ def page_kind(root: HtmlElement) -> PageKind:
     graph, articles = _open_graph(root), sum(types[name] for name in SCHEMA_TYPES[PageKind.ARTICLE])
     if graph is PageKind.ARTICLE and articles:
         return graph  # the products and lists that it names stand in it or beside it
-    is_one = products and ((not listed and products < FEW_PRODUCTS) or _is_headed_by_product(root))
+    is_offered = not listed and products < FEW_PRODUCTS and any(types[name] for name in OFFERS)
+    is_one = products and (is_offered or _is_headed_by_product(root, objects))
     if graph is PageKind.PRODUCT or PageKind.PRODUCT in marks or is_one:
         return PageKind.PRODUCT
     if graph is PageKind.ARTICLE and _is_scattered(root):
@@ -100,10 +104,10 @@ def page_kind(root: HtmlElement) -> PageKind:
     return graph or PageKind.OTHER
 
 
-def _is_headed_by_product(root: HtmlElement) -> bool:
+def _is_headed_by_product(root: HtmlElement, objects: Sequence[Any]) -> bool:
     """Whether a product in the data of a page has the name in its headline."""
     headlines = {spaced(headline).casefold() for headline in root.iter("h1")}
-    found = (item for item in json_ld.items(root)[0] if "Product" in json_ld.types(item))
+    found = (item for item in objects if "Product" in json_ld.types(item))
     return any(str(item.get("name") or "").strip().casefold() in headlines for item in found)
 
 
@@ -136,6 +140,7 @@ def _schema_types(root: HtmlElement) -> Iterator[str]:
 
 def _marks(root: HtmlElement) -> set[PageKind]:
     tokens: set[str] = set()
+    of_page = {name for element in root.iter("html", "body", "main") for name in element.get("class", "").split()}
     for element in root.iter("*"):
         if "-" in (tag := str(element.tag)):
             tokens.add(tag)
@@ -144,6 +149,8 @@ def _marks(root: HtmlElement) -> set[PageKind]:
         if element.get("id"):
             tokens.add(element.get("id", "")[:60])
     found = {kind for kind, names in MARKS.items() if not names.isdisjoint(tokens)}
+    if of_page.isdisjoint(MARKS[PageKind.LISTING]):
+        found.discard(PageKind.LISTING)  # the list of months of a blog is an `archive`, too
     for meta in root.iter("meta"):
         if meta.get("name", "").lower() == "generator":
             written = meta.get("content", "").strip().lower()

@@ -53,15 +53,17 @@ RECORDED = PARTS - WHOLES - HEADINGS - {"caption", "dd", "dt", "tbody", "tfoot",
 def copies(weights: Weights, *, of_records: bool) -> Iterator[HtmlElement]:
     """The blocks with the text of an earlier one; facts that records of one kind share are copies if `of_records`.
 
-    Of a text before the headline and again behind it the first is the copy: it is a preview.
+    Of a text before the headline and again behind it the first is the copy: it is a preview; so it is of two headlines
+    before the text, as of a bar that stays in sight.
     """
     signatures = _signatures(weights.elements)
     siblings = Counter(form(element) for element in weights.elements)
     firsts: dict[int, HtmlElement] = {}
     before: set[HtmlElement] = set()
-    is_before = bool(weights.headed)
+    is_before, has_begun = bool(weights.headed), False
     for element in _blocks(weights.elements[1:], lambda one: one.tag in WHOLES):
         is_before = is_before and not (element.tag == "h1" and element in weights.headed)
+        has_begun = has_begun or weights.own_prose[element] > 0
         if weights.text[element] < COPIED or element.tag == "li":
             continue
         first = firsts.setdefault(signatures[element], element)
@@ -69,7 +71,8 @@ def copies(weights: Weights, *, of_records: bool) -> Iterator[HtmlElement]:
             before.add(element)
         if first is element or (not of_records and _are_of_records(first, element, siblings)):
             continue
-        if first in before and not is_before:
+        is_headline = not has_begun and first in weights.headed and element in weights.headed
+        if is_headline or (first in before and not is_before):
             firsts[signatures[element]] = element
             yield first
         else:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape, unescape
 from itertools import accumulate, groupby, islice
+from typing import Any
 
 from lxml.html import HtmlElement
 
@@ -49,26 +50,26 @@ def holds_text(body: bytes, content_type: str) -> bool:
         return False
     if (root := tree(text)) is None or is_too_deep(root):
         return False
-    return size(TAG.sub(" ", lacking(root))) >= NOTHING
+    return size(TAG.sub(" ", lacking(root, json_ld.items(root)[0]))) >= NOTHING
 
 
-def lacking(root: HtmlElement) -> str:
-    """The HTML of the text that an unchanged page lacks and its scripts hold.
+def lacking(root: HtmlElement, objects: Sequence[Any]) -> str:
+    """The HTML of the text that an unchanged page lacks and its scripts hold, of which `objects` are its JSON-LD.
 
     Entries of lists are always of the page; of prose there must be more than it shows itself.
     """
     body = next(root.iterchildren("body"))
     shown = _shown(body)
-    missing = _lacked(_groups(root, shown), shown) if len(shown) <= LONGEST else []
+    missing = _lacked(_groups(root, objects, shown), shown) if len(shown) <= LONGEST else []
     prose = sum(size(block.text) for block in missing if block.tag != "li")
     if prose < PROSE or (prose < size(shown) and prose < Weights(body).total):
         missing = [block for block in missing if block.tag == "li"]
     return _html(islice(dict.fromkeys(missing), MOST_BLOCKS))
 
 
-def _groups(root: HtmlElement, shown: str) -> Iterator[list[ScriptBlock]]:
+def _groups(root: HtmlElement, objects: Sequence[Any], shown: str) -> Iterator[list[ScriptBlock]]:
     """The blocks of each item of JSON-LD, and those of the data of a page that shows next to nothing."""
-    for item in json_ld.items(root)[0]:
+    for item in objects:
         yield _bounded([*islice(schema_blocks(item), MOST_BLOCKS)])
     if size(shown) < NOTHING:
         yield _bounded([*islice(hydration_blocks(root), MOST_BLOCKS)])
