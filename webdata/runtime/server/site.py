@@ -389,7 +389,9 @@ class Channel(HTTPChannel):
             headers.setRawHeaders(b"connection", [b"close"])
         if self.persistent:
             headers.setRawHeaders(b"keep-alive", [KEEP_ALIVE])
-        HTTPChannel.writeHeaders(self, version, code, reason, headers)
+        # In one piece, as Twisted looks at each of the hundred pieces that its own method makes.
+        lines = [b"%b: %b\r\n" % (name, value) for name, values in headers.getAllRawHeaders() for value in values]
+        self.transport.write(b"".join([b"%b %b %b\r\n" % (version, code, reason), *lines, b"\r\n"]))
 
     def requestDone(self, request: Request) -> None:
         if self._stream:
