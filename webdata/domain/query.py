@@ -211,6 +211,16 @@ class Query(BaseModel):
         return any(getattr(self, name) is not None for name in private_fields(type(self)))
 
     @property
+    def most_seconds(self) -> float | None:
+        """The seconds that its caller gives it; None for as many as there are."""
+        return None
+
+    @property
+    def most_age(self) -> float | None:
+        """The seconds that an answer of the cache may be old; None for as many as its resource allows."""
+        return None
+
+    @property
     def further_calls(self) -> tuple[str, ...]:
         """The names of the resources of which an answer needs further calls."""
         return ()
@@ -436,11 +446,11 @@ def _verbatim(query: type[Query]) -> str | None:
 
 
 def deadline_of(query: Query, longest: float) -> float:
-    """The seconds that a query may take: those of its own field `timeout`, where it has one, up to `longest`.
+    """The seconds that a query may take: those that its caller gives it, up to `longest`.
 
     One whose answer needs further calls has a share of them, so that those have time, too.
     """
-    seconds = min(longest, getattr(query, "timeout", None) or longest)
+    seconds = min(longest, query.most_seconds or longest)
     return seconds * FIRST_SHARE if query.further_calls else seconds
 
 

@@ -75,7 +75,7 @@ class ResultFields:
     """To the address of the picture that the result itself is."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Resource:
     """An endpoint: its route, query and schema, and the lifetime of its cached responses."""
 

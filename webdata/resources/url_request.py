@@ -277,6 +277,14 @@ class UrlQuery(CallQuery):
         return browser_need(self.model_dump()) is not None
 
     @property
+    def most_seconds(self) -> int | None:
+        return self.timeout
+
+    @property
+    def most_age(self) -> int | None:
+        return self.max_age
+
+    @property
     def has_file(self) -> bool:
         return "screenshot" in self.formats
 

@@ -228,7 +228,7 @@ class Admission:
 
 def _with_deadline(remarks: Remarks, query: Query, longest: float) -> Remarks:
     """The remarks, with the deadline where the query asks for more time."""
-    if (getattr(query, "timeout", None) or 0) <= longest:
+    if (query.most_seconds or 0) <= longest:
         return remarks
     others = (one for one in remarks.adjusted if not one.startswith("timeout="))
     return remarks._replace(adjusted=(*others, f"timeout={longest:g}"))

@@ -33,7 +33,7 @@ from webdata.domain.errors import (
     UpstreamTimeoutError,
 )
 from webdata.domain.outcome import Outcome
-from webdata.domain.query import of_answer
+from webdata.domain.query import Query, of_answer
 from webdata.runtime.process.repeat import repeat
 from webdata.stores.ephemeral.interfaces import CacheStore
 
@@ -157,7 +157,7 @@ class Cache:
         """Where files of answers are kept; None where no link would find them again."""
         self.owner = token_hex(8)
         """The name of this process in the store."""
-        self.flights: dict[str, asyncio.Future[CacheEntry | None]] = {}
+        self.flights: dict[tuple[str, float], asyncio.Future[CacheEntry | None]] = {}
         self._stale_seconds = stale_seconds
         self._clock = clock
 
@@ -214,7 +214,7 @@ class Flight:
         self._cache = cache
         self._control = control
         self._key = cache_key(call)
-        self._name = f"{self._key} {call.deadline:g}"
+        self._name = (self._key, call.deadline)
         """Of the flight: a call with less time is none that others wait for, who would fail with it."""
         self._landing: asyncio.Future[CacheEntry | None] | None = None
         """The leader's future entry, for which the other flights wait."""
@@ -297,8 +297,8 @@ class Flight:
 
 def fresh_seconds(call: Call) -> float:
     """How old an answer of the cache may be for a call: its resource's time, or less where the query says so."""
-    most: int | None = getattr(call.query, "max_age", None)
-    return call.resource.fresh_seconds if most is None else min(most, call.resource.fresh_seconds)
+    most, fresh = call.query.most_age, call.resource.fresh_seconds
+    return fresh if most is None else min(most, fresh)
 
 
 def cache_key(call: Call) -> str:
@@ -306,9 +306,14 @@ def cache_key(call: Call) -> str:
 
     Digests are of one length, and do not reveal queries in a shared store.
     """
-    query = call.query.model_dump_json(exclude=NO_PART_OF_THE_KEY | of_answer(type(call.query)))
+    query = call.query.model_dump_json(exclude=_no_part_of_the_key(type(call.query)))
     parts = (_version(), call.resource.name, str(call.sandbox), query)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+@cache
+def _no_part_of_the_key(query: type[Query]) -> set[str]:
+    return NO_PART_OF_THE_KEY | of_answer(query)
 
 
 @cache

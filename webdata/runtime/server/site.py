@@ -159,11 +159,16 @@ class Channel(HTTPChannel):
     def connectionMade(self) -> None:
         HTTPChannel.connectionMade(self)
         self._secure = HTTPChannel.isSecure(self)  # read several times a request, and slow
+        self._host = HTTPChannel.getHost(self)  # as well: it asks the kernel
         self.site.connections.opened(self, Phase.HANDSHAKE if self._secure else Phase.NEW)
 
     def isSecure(self) -> bool:
         """Whether the connection is by TLS."""
         return self._secure
+
+    def getHost(self) -> Any:
+        """The address and port that the client has connected to."""
+        return self._host
 
     def handshakeCompleted(self) -> None:
         self._enter(Phase.NEW)
