@@ -58,6 +58,7 @@ def test_a_command_imports_what_it_needs(starts, command):
     assert not {"scrapy", "twisted", "sqlalchemy", "klein"} & set(printed.splitlines()[-1].split())
 
 
+@pytest.mark.slow
 def test_a_service_imports_no_libraries_that_few_services_need(starts):
     """A client of HTTP for routes and for commands, and a renderer of Markdown, cost memory and time at the start."""
     code = "import webdata.main, webdata.service, sys; print(*{name.partition('.')[0] for name in sys.modules})"

@@ -226,6 +226,7 @@ async def test_the_same_query_twice_is_paid_once(sqlite):
         assert sum(cached) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.task
 async def test_a_stopped_worker_finishes_what_runs(stores, url, monkeypatch):
     """Rows that run when the worker stops have results, and the rest is run by the next one at once."""

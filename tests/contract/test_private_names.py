@@ -91,6 +91,7 @@ PRIVATE_NAMES = [
 """By module of the product: whose private names it uses, which, and what breaks when a release changes them."""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("starts")  # to import a module of the browser does
 def test_the_private_names_of_libraries_are_listed():
     """Each private name of a library that a module uses stands in its line, which says what breaks, and no other."""

@@ -47,6 +47,7 @@ def test_recorded_pages_have_the_records_of_their_queries(tmp_path):
     assert not reading.left_out
 
 
+@pytest.mark.slow
 def test_the_archive_of_another_program_is_read(tmp_path):
     """A page of any site, in chunks and compressed, gets the record of its own address, with the given fields."""
     body = gzip.compress(

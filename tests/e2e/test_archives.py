@@ -38,6 +38,7 @@ def records(path):
     )
 
 
+@pytest.mark.slow
 def test_a_recorded_batch_is_read_again_and_replayed(tmp_path):
     """The records of the archive are those of the batch, and so are those of a batch on the archive."""
     (tmp_path / "q.txt").write_text("coffee\ntea\nwater")
@@ -56,6 +57,7 @@ def test_a_recorded_batch_is_read_again_and_replayed(tmp_path):
     assert records(tmp_path / "new.jsonl") == records(tmp_path / "out.jsonl")
 
 
+@pytest.mark.slow
 def test_no_token_is_recorded(tmp_path):
     """The exchange by which an application gets its token is in no archive; the page has its query."""
     command = [BIN / "scrapy", "crawl", "reddit", "-a", "resource=forum_subforum", "-a", "subforum=python"]
@@ -69,6 +71,7 @@ def test_no_token_is_recorded(tmp_path):
     assert parsed.stderr == f"{archive}: 1 pages; left out: 1 that are further pages of a query\n"
 
 
+@pytest.mark.slow
 def test_options_of_single_pages_are_refused_for_an_archive(tmp_path):
     """The message names the option; a file that is no archive is refused, too."""
     (tmp_path / "a.warc.gz").write_bytes(b"nothing")

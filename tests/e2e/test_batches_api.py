@@ -67,6 +67,7 @@ def test_a_file_is_submitted_and_its_results_are_written(command, tmp_path):
     assert "is done" in command("cancel", batch, status=1)
 
 
+@pytest.mark.slow
 def test_results_are_written_as_tables(command, tmp_path):
     """The file's name says the format, also while a batch is waited for; all have the same rows."""
     (tmp_path / "queries.txt").write_text("coffee\ntea\n", encoding="utf-8")
@@ -82,6 +83,7 @@ def test_results_are_written_as_tables(command, tmp_path):
     assert "give one of them" in command("results", batch, "--format", "rows", "-o", "out.xlsx", status=2)
 
 
+@pytest.mark.slow
 def test_a_batch_is_paused_resumed_and_retried(command, tmp_path):
     """A paused batch waits until it is resumed; at its end its failures are run again on demand."""
     queries = ["sandbox:notfound", *(f"coffee {number} sandbox:slow=1" for number in range(15))]

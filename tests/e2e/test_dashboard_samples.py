@@ -92,6 +92,7 @@ def test_bodies_arrive_as_they_are(run, language):
     assert orjson.loads(answer)["config"]["asked"] == "https://example.com/a'b$(id)%60id%60?q=%22%C3%A9&x=%3C/script%3E"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_one_of_several_resources_of_an_engine(run, language):
     """The resource of an engine that has others is named where the command needs it."""

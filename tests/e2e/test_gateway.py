@@ -75,6 +75,7 @@ def test_the_routes_are_real(running):
     assert headers["x-credits-cost"] == "1"
 
 
+@pytest.mark.slow
 @pytest.mark.task
 @pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: `make setup` installs one")
 async def test_a_page_of_another_origin(running, upstream):

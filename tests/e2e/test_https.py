@@ -75,6 +75,7 @@ def test_the_fingerprint_is_printed(running):
     assert printed.stdout.partition("=")[2].strip() in running.banner
 
 
+@pytest.mark.slow
 def test_plain_http_has_no_hsts(start):
     """Without TLS the header is not sent."""
     with start(WEBDATA_TLS="off") as one:

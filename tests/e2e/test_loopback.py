@@ -87,6 +87,7 @@ def test_people_sign_in_by_plain_http_with_cookies_of_its_own(running):
     assert "Secure; HttpOnly" in asked(secure(running), "GET", "/dashboard/sign-in", {}).getheader("set-cookie")
 
 
+@pytest.mark.slow
 def test_workers_answer_both(start):
     """Several processes share both ports."""
     with start("--workers", "2", WEBDATA_HTTP_PORT="0") as one:
@@ -94,6 +95,7 @@ def test_workers_answer_both(start):
             assert asked(connection, "GET", KEYED, {"X-Api-Key": one.test_key}).status == 200
 
 
+@pytest.mark.slow
 def test_http_alone_is_for_a_proxy_in_front(start):
     """With `--http` any host is answered by plain HTTP alone, and cookies stay strict."""
     with start("--http", WEBDATA_HTTP_PORT="0") as one:

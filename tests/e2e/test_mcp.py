@@ -91,6 +91,7 @@ async def test_every_tool_answers_in_the_sandbox(running):
             assert not result.is_error, text_of(result)
 
 
+@pytest.mark.slow
 @pytest.mark.task
 async def test_a_batch_runs_in_the_background(running):
     """Its results are there once it is done, each with what its tool shows."""
@@ -159,6 +160,7 @@ def connections(running):
     return len([line for line in lines if line[1].endswith(port) and line[3] == "01"])
 
 
+@pytest.mark.slow
 def test_it_is_turned_off_by_one_setting(start):
     """With WEBDATA_MCP=off there is no such path."""
     with start(WEBDATA_MCP="off") as running:

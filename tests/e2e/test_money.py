@@ -17,6 +17,7 @@ def numbers(headers, *names):
 COSTS = ("x-credits-cost", "x-credits-remaining")
 
 
+@pytest.mark.slow
 def test_calls_cost_credits(serve, database):
     """A fetch costs a credit, a hit and an error none, and the usage reports them all."""
     with serve() as one:
@@ -41,6 +42,7 @@ def test_calls_cost_credits(serve, database):
     assert re.search(r"web_search +4 +2 +1 +1", database.run("usage", "--by", "engine"))
 
 
+@pytest.mark.slow
 def test_calls_beyond_the_rate_limit_are_refused(serve, database):
     """The 61st call of a key in a minute is a 429 with `Retry-After`."""
     with serve() as one:
@@ -54,6 +56,7 @@ def test_calls_beyond_the_rate_limit_are_refused(serve, database):
     assert headers["ratelimit-policy"] == '"requests";q=60;w=60'
 
 
+@pytest.mark.slow
 def test_credits_are_never_overspent(serve, database):
     """8 callers with 10 n calls and n credits get exactly n answers; the other calls are refused."""
     credits_left = 20
@@ -72,6 +75,7 @@ def test_credits_are_never_overspent(serve, database):
     assert Counter(kind for _, kind in database.ends()) == {"commit": credits_left}
 
 
+@pytest.mark.slow
 def test_a_revoked_key_stops_at_once(serve, database):
     """After `webdata keys revoke` the next call with the key is a 401, also for a cached answer."""
     with serve() as one:

@@ -48,6 +48,7 @@ def test_the_page_is_real(running):
     assert body.decode().startswith(example)
 
 
+@pytest.mark.slow
 def test_the_batch_is_real(tmp_path):
     """The batch of the README has its last line of the log, its output and its failures."""
     (tmp_path / "queries.txt").write_text("coffee\ntea\nsandbox:denied\n", encoding="utf-8")
@@ -66,6 +67,7 @@ def test_the_batch_is_real(tmp_path):
     assert failure in README
 
 
+@pytest.mark.slow
 def test_the_saved_pages_are_real():
     """`webdata parse` prints the README's lines, some of which are cut."""
     command = re.search(r"^\$ (\.venv/bin/webdata parse .*)$", README, re.MULTILINE)[1].replace(

@@ -118,6 +118,7 @@ async def test_the_html_of_the_browser_stands_beside_that_of_the_server(warm):
     assert "html" not in alone.record
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("picture", ["png", "jpeg", "webp"])
 async def test_a_screenshot_is_of_the_screen_or_of_the_whole_page(shop, warm, picture):
     """Of each type, with its size in pixels; pictures are loaded for it alone."""

@@ -107,6 +107,7 @@ def test_the_service_answers(running):
     assert record["articles"][0]["ids"]["openalex"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["openalex_works", "crossref_works"])
 def test_a_batch_uses_one_index(tmp_path, engine):
     """A batch of either index has a record with all works of each query, and a file of failures."""

@@ -99,6 +99,7 @@ def test_a_page_of_unknown_layout_is_stored(another):
     assert b"sandbox:layout" in page.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.timed
 def test_a_slow_call_fails_at_its_deadline(another):
     """A page that is too slow is a 502 at the deadline, and later calls are answered."""
@@ -115,6 +116,7 @@ def children(pid):
     return [*found, *(one for child in found for one in children(child))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [(), ("--workers", "2")])
 def test_sighup_is_ignored(start, arguments):
     """SIGHUP, to all processes of the service, ends none: certificates are read anew when their files change."""
@@ -146,6 +148,7 @@ def test_a_live_key_may_be_answered_from_the_sandbox(another):
     assert f"live key (answered by the sandbox, and pays): {another.live_key}" in " ".join(another.keys.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
@@ -171,6 +174,7 @@ def test_a_port_in_use_stops_the_start(running, tmp_path, workers):
     assert f"cannot listen on 127.0.0.1:{running.port}" in message
 
 
+@pytest.mark.slow
 @pytest.mark.captures
 def test_real_pages_are_replayed(start, captures):
     """With a folder of pages to replay a call is answered from the page whose name is the query."""

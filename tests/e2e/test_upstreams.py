@@ -5,6 +5,7 @@ import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from time import sleep
+from types import SimpleNamespace
 from urllib.parse import parse_qs, quote, urlsplit
 
 import orjson
@@ -121,64 +122,62 @@ def test_a_searxng_of_ones_own_takes_one_line(start):
         assert [terms for _, terms in home.sent] == ["tea 0", "tea 1"]
 
 
-@pytest.mark.parametrize("word", [*FAILURES, "stall"])
-def test_the_next_engine_answers_and_no_key_is_seen(start, tmp_path, word):
-    """However the first upstream fails, the second answers, and the key of the first is nowhere to be read."""
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory, start_in):
+    """A service with a dear upstream for each kind of failure, so that none rests for another's, and one at home."""
+    folder = tmp_path_factory.mktemp("upstreams")
     with api() as stand_in, api() as trap:
         stand_in.trap = trap.url
-        first = {"name": "paid", "kind": "brave", "url": stand_in.url, "key": KEY, "price": 3}
-        second = {"name": "home", "kind": "searxng", "url": stand_in.url}
-        with start(**settings(first, second, WEBDATA_DEADLINE="4", WEBDATA_SAMPLES=str(tmp_path / "samples"))) as one:
-            found = search(one, f"{word} tea")
-            alone = search(one, f"{word} tea", **{"X-Engine": "paid"})
-            pages = [one.request("GET", path, {}) for path in ("/health/ready", "/metrics", "/openapi.json")]
-        assert (found[0], found[1]["x-engine"], found[1]["x-credits-cost"]) == (200, "home", "1")
-        outcome = "layout" if word == "layout" else "upstream"
-        attempts = rf'attempt1;desc="paid http {outcome}\b.*attempt2;desc="home http ok"'
-        assert re.search(attempts, found[1]["server-timing"])
-        assert (alone[0], alone[2]["error"]["code"] in ("upstream_failed", "upstream_timeout", "layout_changed")) == (
-            502,
-            True,
-        )
-        assert trap.sent == []
-        written = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
-        read = b"".join([written, *(body for *_, body in pages), orjson.dumps([found[2], alone[2]])])
-        said = f"{found[1].items()} {alone[1].items()} {[headers.items() for _, headers, _ in pages]}".encode()
-        assert KEY.encode() not in read + said
+        paid = {"kind": "brave", "url": stand_in.url, "key": KEY, "price": 3, "requests_a_day": 4}
+        dear = [{"name": name, **paid} for name in (*FAILURES, "stall", "gone", "paid")]
+        home = {"name": "home", "kind": "searxng", "url": stand_in.url}
+        more = {"WEBDATA_DEADLINE": "4", "WEBDATA_SAMPLES": str(folder / "samples")}
+        with start_in(folder, **settings(*dear, home, **more)) as one:
+            yield SimpleNamespace(service=one, folder=folder, stand_in=stand_in, trap=trap)
 
 
-def test_a_call_costs_the_price_of_its_upstream(start):
+@pytest.mark.parametrize("word", [*FAILURES, "stall"])
+def test_the_next_engine_answers_and_no_key_is_seen(shared, word):
+    """However the first upstream fails, the second answers, and the key of the first is nowhere to be read."""
+    one = shared.service
+    found = search(one, f"{word} tea", **{"X-Engine": f"{word},home"})
+    alone = search(one, f"{word} tea", **{"X-Engine": word})
+    pages = [one.request("GET", path, {}) for path in ("/health/ready", "/metrics", "/openapi.json")]
+    assert (found[0], found[1]["x-engine"], found[1]["x-credits-cost"]) == (200, "home", "1")
+    outcome = "layout" if word == "layout" else "upstream"
+    attempts = rf'attempt1;desc="{word} http {outcome}\b.*attempt2;desc="home http ok"'
+    assert re.search(attempts, found[1]["server-timing"])
+    assert alone[0] == 502
+    assert alone[2]["error"]["code"] in ("upstream_failed", "upstream_timeout", "layout_changed")
+    assert shared.trap.sent == []
+    written = b"".join(path.read_bytes() for path in shared.folder.rglob("*") if path.is_file())
+    read = b"".join([written, *(body for *_, body in pages), orjson.dumps([found[2], alone[2]])])
+    said = f"{found[1].items()} {alone[1].items()} {[headers.items() for _, headers, _ in pages]}".encode()
+    assert KEY.encode() not in read + said
+
+
+def test_a_call_costs_the_price_of_its_upstream(shared):
     """The price is spent with the answer, and nothing with a failure."""
-    with (
-        api() as stand_in,
-        start(**settings({"name": "paid", "kind": "brave", "url": stand_in.url, "key": KEY, "price": 3})) as one,
-    ):
-        costs = [search(one, terms)[1] for terms in ("tea", "layout tea", "coffee")]
-    assert [(one["x-credits-cost"], one["x-credits-remaining"]) for one in costs] == [
-        ("3", "997"),
-        ("0", "997"),
-        ("3", "994"),
-    ]
+    costs = [search(shared.service, terms, **{"X-Engine": "paid"})[1] for terms in ("tea", "layout tea", "coffee")]
+    first, failed, last = (int(one["x-credits-remaining"]) for one in costs)
+    assert [one["x-credits-cost"] for one in costs] == ["3", "0", "3"]
+    assert (first - failed, failed - last) == (0, 3)
 
 
-def test_a_request_is_sent_once(start):
+def test_a_request_is_sent_once(shared):
     """Also where an open connection breaks: the API may have counted the request that was lost."""
-    with api() as stand_in:
-        only = {"name": "paid", "kind": "brave", "url": stand_in.url, "key": KEY}
-        with start(**settings(only)) as one:
-            statuses = [search(one, terms)[0] for terms in ("tea", "gone tea")]
-        assert statuses == [200, 502]
-        assert [terms for _, terms in stand_in.sent] == ["tea", "gone tea"]
+    terms = ["green tea", "gone tea"]
+    statuses = [search(shared.service, one, **{"X-Engine": "gone"})[0] for one in terms]
+    assert statuses == [200, 502]
+    assert [sent for _, sent in shared.stand_in.sent if sent in terms] == terms
 
 
-def test_test_keys_spend_no_budget(start):
+def test_test_keys_spend_no_budget(shared):
     """Their calls are answered by the sandbox's stand-in: no request leaves, and none is counted."""
-    with api() as stand_in:
-        only = {"name": "paid", "kind": "brave", "url": stand_in.url, "key": KEY, "requests_a_day": 1}
-        with start(**settings(only)) as one:
-            found = [one.get(f"/v1/search?q=tea+{number}") for number in range(3)]
-        assert [(status, headers["x-engine"]) for status, headers, _ in found] == [(200, "paid")] * 3
-        assert stand_in.sent == []
+    asked = [f"sand {number}" for number in range(5)]
+    found = [shared.service.get(f"/v1/search?q={quote(one)}", **{"X-Engine": "paid"}) for one in asked]
+    assert [(status, headers["x-engine"]) for status, headers, _ in found] == [(200, "paid")] * 5
+    assert not {sent for _, sent in shared.stand_in.sent}.intersection(asked)
 
 
 def test_a_wrong_upstream_ends_the_start(start, tmp_path):

@@ -197,6 +197,7 @@ def test_get_and_invalid_bodies_are_refused(running):
     assert running.post("/v1/request/", {"url": "example.com"})[0] == 400
 
 
+@pytest.mark.slow
 def test_a_batch_may_fetch_urls(tmp_path):
     """Each URL of a file has a record or a failure."""
     urls = [f"{SITE}/article", f"{SITE}/status/404", "http://127.0.0.1/", f"{SITE}/file/picture.png", "example.com"]

@@ -139,6 +139,7 @@ async def test_a_page_is_rendered_where_the_query_says_so(site):
     assert "green tea" not in never.record["data"]
 
 
+@pytest.mark.slow
 @pytest.mark.timed
 async def test_the_size_of_a_rendered_page_is_limited(warm):
     """The size of a page that the browser renders is limited, too."""

@@ -179,6 +179,7 @@ def test_workers_share_limits_and_cache_by_redis(start, shared_redis, call_both)
         assert "WEBDATA_REDIS" not in one.banner
 
 
+@pytest.mark.slow
 def test_a_revoked_key_is_refused_by_both_workers(serve, database, call_both):
     """After `webdata keys revoke` the next call with the key is a 401 by each worker."""
     with serve(*TWO_WORKERS) as one:
@@ -242,6 +243,7 @@ def one_text(caller, path):
     return caller.connection.getresponse().read().decode()
 
 
+@pytest.mark.slow
 def test_an_invalid_setting_stops_the_start(start):
     """An invalid setting stops the start of several workers, with its message."""
     with (

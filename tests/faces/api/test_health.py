@@ -168,6 +168,7 @@ def test_a_missing_browser_is_a_warning(make_health, make_crawlers):
     assert not missing["fetching"]["internet"]["browser"]["available"]
 
 
+@pytest.mark.slow
 @pytest.mark.task
 @pytest.mark.usefixtures("starts")
 async def test_a_browser_that_does_not_start_is_a_warning(health, crawlers, caplog):

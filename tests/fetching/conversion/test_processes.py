@@ -114,6 +114,7 @@ async def test_an_expression_without_end_is_the_callers():
         await conversions.release()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["forms of forms of forms", "a bomb", "a million lines"])
 @pytest.mark.task
 async def test_a_document_that_takes_too_much_is_an_error(name):
@@ -297,6 +298,7 @@ async def test_a_process_decompresses_a_page():
     assert caught.value.kind == "too_large"
 
 
+@pytest.mark.slow
 @pytest.mark.task
 async def test_a_decompression_that_takes_too_long_is_killed():
     """It ends after its own limit, or with the time of its call."""

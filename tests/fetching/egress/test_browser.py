@@ -159,6 +159,7 @@ async def test_no_request_of_a_page_reaches_loopback(ground, tmp_path):
     assert not [p for name, p in events if name == "UDP_BYTES_SENT"]
 
 
+@pytest.mark.slow
 @pytest.mark.task
 async def test_allowed_requests_of_a_page_reach_loopback(ground):
     """The same page reaches the same listener when the rule allows all of loopback."""

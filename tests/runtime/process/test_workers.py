@@ -296,6 +296,7 @@ def test_workers_stop_when_their_supervisor_is_killed(supervisor):
     assert all_gone(pids)
 
 
+@pytest.mark.slow
 def test_a_fork_that_fails_is_repeated(start):
     """While the system refuses another process the other workers serve, and the start is repeated."""
     with start("scarce") as supervisor:

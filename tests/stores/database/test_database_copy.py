@@ -94,6 +94,7 @@ def copied(source, target):
         return copy(origin, destination, contents.append), contents
 
 
+@pytest.mark.slow
 @pytest.mark.task
 async def test_every_table_is_copied(urls):
     """Every row of every table is in the copy, whose service goes on with the next number of each sequence."""

@@ -98,6 +98,7 @@ async def links(tab):
     )
 
 
+@pytest.mark.slow
 async def test_answers_full_of_attacks_are_text(shown):
     """Titles, snippets, names and links that are made to run something do nothing, and turn no other text around."""
 
@@ -116,6 +117,7 @@ async def test_answers_full_of_attacks_are_text(shown):
     assert await shown(look, "web_search", RECORD, q=f"{ATTACKS[0]} {BIDI}") == []
 
 
+@pytest.mark.slow
 async def test_markdown_full_of_attacks_is_text(shown):
     """Nor does a page that is rendered from Markdown: no script, frame, picture or form comes of it."""
 
@@ -128,6 +130,7 @@ async def test_markdown_full_of_attacks_is_text(shown):
     assert await shown(look, "url_request", record, **values) == []
 
 
+@pytest.mark.slow
 async def test_no_barrier_is_found(shown):
     """axe-core finds nothing against it, in an answer with everything that a page can have."""
 
