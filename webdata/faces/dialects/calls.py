@@ -18,7 +18,7 @@ from webdata.faces.api.misplaced_keys import check_places
 from webdata.faces.api.params import check_encoding, members
 from webdata.faces.api.problems import ProblemDetails, problem_of
 from webdata.faces.api.replies import record_of, remark_headers
-from webdata.faces.api.side_calls import account_headers, side_by_side
+from webdata.faces.api.side_calls import COST, account_headers, side_by_side
 from webdata.resources import Resource
 from webdata.runtime.server.incoming import Incoming
 from webdata.runtime.server.replies import JSON, Reply, new_request_id
@@ -89,6 +89,11 @@ class MadeCall:
     def headers(self) -> dict[str, str]:
         """The headers of its reply in `/v1`, without those of its body."""
         return {name: value for name, value in self.called.headers.items() if name not in OF_THE_ANSWER}
+
+    @property
+    def cost(self) -> int:
+        """The credits that it cost."""
+        return int(self.called.headers.get(COST, 0))
 
     def release(self) -> None:
         """Release what it holds."""

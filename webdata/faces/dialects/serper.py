@@ -14,7 +14,6 @@ from webdata.domain.query import Query, Remarks, lower, not_blank
 from webdata.domain.records import Record
 from webdata.faces.api.doors import Door, DoorRoute, RouteContract
 from webdata.faces.api.problems import ProblemDetails
-from webdata.faces.api.side_calls import COST
 from webdata.faces.dialects.calls import (
     CallOf,
     DialectCalls,
@@ -144,7 +143,7 @@ class Serper:
         if made.failed:
             return refused([made], refusal)
         texts = {name: made.record[name] for name in formats}
-        facts = {"metadata": facts_of(made.record), "credits": int(made.headers.get(COST, 0))}
+        facts = {"metadata": facts_of(made.record), "credits": made.cost}
         return answered([made], {**texts, **facts})
 
 
@@ -157,7 +156,7 @@ def _answer(path: str, asked: SerperQuery, made: MadeCall) -> Reply:
         "searchParameters": {**parameters, "type": path, "engine": made.engine},
         **_present(kind.more(made.record)),
         kind.rows: rows,
-        "credits": int(made.headers.get(COST, 0)),
+        "credits": made.cost,
     }
     return answered([made], body)
 
