@@ -115,14 +115,22 @@ async def test_categories_and_engines_choose_the_searches(search, calls, chosen,
 
 
 @pytest.mark.parametrize("form", ["json", "csv"])
+@pytest.mark.parametrize(
+    ("chosen", "parameter", "name", "said"),
+    [
+        ("engines=google,duckduckgo", "engines", "duckduckgo", "There is no such engine here"),
+        ("categories=general,it", "categories", "it", "There is no such category here"),
+        ("engines=google&categories=social+media", "categories", "social media", "There is no such category here"),
+    ],
+)
 @ensureDeferred
-async def test_an_unknown_engine_beside_others_is_named(search, form):
-    """Clients send the same engines to every SearXNG: one that is not here has not answered, and is ignored by name."""
-    response = await search(f"/searxng/search?q=coffee&format={form}&engines=google,duckduckgo")
-    assert (response.status, response.headers["x-ignored-params"]) == (200, "engines")
+async def test_what_is_elsewhere_is_named_beside_others(search, form, chosen, parameter, name, said):
+    """Clients send the same to every SearXNG: what is not here has not answered, and is ignored by name."""
+    response = await search(f"/searxng/search?q=coffee&format={form}&{chosen}")
+    assert (response.status, response.headers["x-ignored-params"]) == (200, parameter)
     if form == "json":
         ((engine, reason),) = response.json["unresponsive_engines"]
-        assert (engine, reason.startswith("There is no such engine here")) == ("duckduckgo", True)
+        assert (engine, reason.startswith(said)) == (name, True)
 
 
 @ensureDeferred
@@ -180,7 +188,7 @@ async def test_an_empty_answer_is_true(search, calls):
         ("q=a&language=%3Cb%3E", "language"),
         ("q=a&time_range=hour", "time_range"),
         ("q=a&safesearch=3", "safesearch"),
-        ("q=a&categories=files", "'files' is no category here: the categories are general, images"),
+        ("q=a&categories=files", "files: There is no such category here: the categories are general, images"),
         ("q=a&engines=qwant", "qwant: There is no such engine here: the engines are google_web"),
         ("q=a&categories=images&pageno=2", "pageno"),
         ("q=a&categories=images&time_range=day", "time_range"),

@@ -253,6 +253,14 @@ async def test_a_page_is_scraped(post, calls):
     assert "markdown" not in (await post("scrape", {"url": "https://a.example/"})).json
 
 
+@ensureDeferred
+async def test_a_page_has_no_preferences_of_searches(post, calls):
+    """Clients send those of their user with every request: they are said to be ignored."""
+    response = await post("scrape", {"url": "https://a.example/", "includeMarkdown": "false", "gl": "us", "hl": "en"})
+    assert (response.status, response.headers["x-ignored-params"]) == (200, "gl, hl")
+    assert "markdown" not in response.json
+
+
 @pytest.mark.parametrize(("body", "named"), [({}, "url is missing"), ({"url": "https://a.example/", "x": 1}, "'x'")])
 @ensureDeferred
 async def test_a_wrong_scrape_is_refused(post, calls, body, named):

@@ -137,6 +137,15 @@ class _Found:
         return len(self.ranks) * sum(1 / rank for rank in self.ranks.values())
 
 
+@dataclass(frozen=True)
+class _Lacking:
+    """An engine or a category that is asked for, and is not here."""
+
+    parameter: str
+    name: str
+    reason: str
+
+
 class Searxng:
     """`/searxng`. `engines` are the names of each resource's engines, in the order in which they are asked."""
 
@@ -161,9 +170,9 @@ class Searxng:
     async def _search(self, incoming: Incoming) -> Reply:
         try:
             query, ignored = _read(incoming)
-            unknown = [name for name in query.engines if self._engine(name) is None]
-            ignored = (*ignored, *(["engines"] if unknown else []))
-            wanted = self._wanted(query)
+            lacking = self._lacking(query)
+            ignored = (*ignored, *dict.fromkeys(one.parameter for one in lacking))
+            wanted = self._wanted(query, lacking)
         except QueryError as error:
             made = [await self._calls.one(incoming, CallOf(self._first, refusing(error)))]
             return refused(made, refusal)
@@ -171,33 +180,36 @@ class Searxng:
         made = await self._calls.several(incoming, calls)
         if all(one.failed for one in made):
             return refused(made, refusal)
-        return _answer(query, made, [*self._failures(made), *(self._no_engine(name) for name in unknown)])
+        return _answer(query, made, [*self._failures(made), *([one.name, one.reason] for one in lacking)])
 
     def _failures(self, made: Iterable[MadeCall]) -> Iterator[list[str]]:
         """The engines that failed, with the reasons."""
         names = {resource.name: name for name, resource in self._engines.items()}
         return ([names[one.resource.name], one.problem.message] for one in made if one.failed)
 
-    def _no_engine(self, name: str) -> list[str]:
-        return [name[:60], f"There is no such engine here: the engines are {', '.join(self._engines)}."]
+    def _lacking(self, query: SearxngQuery) -> list[_Lacking]:
+        """The engines and categories that are not here: clients send the same ones to every SearXNG."""
+        engines = [name for name in query.engines if self._engine(name) is None]
+        no_engine = f"There is no such engine here: the engines are {', '.join(self._engines)}."
+        categories = [name for name in query.categories if name not in self._categories]
+        no_category = f"There is no such category here: the categories are {', '.join(self._categories)}."
+        return [
+            *(_Lacking("engines", name[:60], no_engine) for name in engines),
+            *(_Lacking("categories", name[:60], no_category) for name in categories),
+        ]
 
     @property
     def _first(self) -> Resource:
         return next(iter(self._engines.values()))
 
-    def _wanted(self, query: SearxngQuery) -> list[Resource]:
+    def _wanted(self, query: SearxngQuery, lacking: Sequence[_Lacking]) -> list[Resource]:
         """The resources of the engines that are named, and those of the categories; raises QueryError for none."""
         of_engines = [found for name in query.engines if (found := self._engine(name))]
-        if query.engines and not of_engines and not query.categories:
-            raise wrong("engines", ": ".join(self._no_engine(query.engines[0])), "engine")
-        categories = query.categories or ([] if of_engines else ["general"])
-        return list(dict.fromkeys([*of_engines, *map(self._category, categories)]))
-
-    def _category(self, name: str) -> Resource:
-        if name not in self._categories:
-            known = ", ".join(self._categories)
-            raise wrong("categories", f"{name[:60]!r} is no category here: the categories are {known}", "category")
-        return self._categories[name]
+        of_categories = [self._categories[name] for name in query.categories if name in self._categories]
+        wanted = list(dict.fromkeys([*of_engines, *of_categories]))
+        if lacking and not wanted:
+            raise wrong(lacking[0].parameter, f"{lacking[0].name}: {lacking[0].reason}")
+        return wanted or [self._categories["general"]]
 
     def _engine(self, name: str) -> Resource | None:
         """The resource of an engine: `google_web`, `google images`, or `google` for the first of a site."""

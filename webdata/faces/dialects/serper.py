@@ -82,11 +82,22 @@ class SerperQuery(Query):
         return search_query(resource, values, NAMES, ("hl", "gl", *(() if self.safe == "active" else ("safe",))))
 
 
+OfSearches = Annotated[str | None, Field(description="of searches: it has no effect on a page")]
+
+
 class SerperPage(Query):
     """A page to read."""
 
     url: Annotated[str, Field(description="the absolute URL of a page, such as https://example.com/")]
     includeMarkdown: Annotated[bool, Field(description="true for its main content as Markdown, too")] = False  # noqa: N815  # Serper's name
+    gl: OfSearches = None
+    hl: OfSearches = None
+    tbs: OfSearches = None
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """The preferences of searches, which clients send with every request."""
+        return tuple(name for name in ("gl", "hl", "tbs") if getattr(self, name) is not None)
 
 
 @dataclass(frozen=True)
@@ -136,7 +147,8 @@ class Serper:
         try:
             asked = read_body(SerperPage, incoming, SCRAPE_EXAMPLE)
             formats = ["text", "metadata", *(["markdown"] if asked.includeMarkdown else [])]
-            call = page_call(resource, {"url": asked.url, "formats": formats, "content": "main"}, {"url": "url"})
+            wanted = {"url": asked.url, "formats": formats, "content": "main"}
+            call = page_call(resource, wanted, {"url": "url"}, asked.ignored)
         except QueryError as error:
             call = CallOf(resource, refusing(error))
         made = await self._calls.one(incoming, call)
