@@ -160,12 +160,12 @@ class Searxng:
     def door(self) -> Door:
         """Its routes."""
         search = DoorRoute(f"/{PREFIX}/search", self._search, ("GET", "POST"), contract=SEARCH)
-        others = [replace(search, rule=f"/{PREFIX}{rule}", contract=None) for rule in ("", "/", "/search/")]
+        root = replace(search, rule=f"/{PREFIX}", contract=None)
         open_pages = [
             DoorRoute(f"/{PREFIX}/config", self._show_config, ("GET",), contract=CONFIG),
             DoorRoute(f"/{PREFIX}/healthz", self._show_health, ("GET",), contract=HEALTH),
         ]
-        return Door((PREFIX,), "SearXNG's search", [search, *others, *open_pages], refusal)
+        return Door((PREFIX,), "SearXNG's search", [search, root, *open_pages], refusal)
 
     async def _search(self, incoming: Incoming) -> Reply:
         try:
