@@ -1,5 +1,6 @@
 """The calls that a request of a dialect needs, made exactly as those of `/v1`: one, or several side by side."""
 
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -187,6 +188,15 @@ def read_body(query: type[BodyQuery], incoming: Incoming, right: str) -> BodyQue
     pairs = [*given, *unpack(incoming.query)]
     check_known((name for name, _ in pairs), query.keys())
     return query.read(stated(query, pairs))[0]
+
+
+def in_array(body: bytes) -> list[bytes] | None:
+    """The members of an array in JSON, each as a body of its own; None for any other body."""
+    try:
+        found = orjson.loads(body.removeprefix(BOM_UTF8))
+    except orjson.JSONDecodeError:
+        return None
+    return [orjson.dumps(one) for one in found] if isinstance(found, list) else None
 
 
 def stated(query: type[Query], pairs: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:

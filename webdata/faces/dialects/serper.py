@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -20,6 +20,7 @@ from webdata.faces.dialects.calls import (
     MadeCall,
     Refused,
     answered,
+    in_array,
     located,
     read_body,
     refused,
@@ -36,6 +37,8 @@ from webdata.runtime.server.replies import Reply
 PREFIX = "serper"
 EXAMPLE = '{"q": "coffee shops", "gl": "us", "hl": "en"}'
 PAGE_LENGTH = 10
+MOST_AT_ONCE = 20
+"""Searches of one request."""
 NUMBER = re.compile(r"[0-9]{1,2}(\.[0-9]{1,3})?")
 RELIED_ON = ("title", "link", "snippet")
 SAFE = {"moderate": "medium"}
@@ -131,16 +134,23 @@ class Serper:
         return DoorRoute(f"/{PREFIX}/{path}", partial(self._search, path), ("GET", "POST"), contract=contract)
 
     async def _search(self, path: str, incoming: Incoming) -> Reply:
-        kind = KINDS[path]
-        resource = self._calls.resources[kind.resource]
-        asked = list[SerperQuery]()
-
-        def read() -> tuple[Query, Remarks]:
-            asked.append(read_body(SerperQuery, incoming, EXAMPLE))
-            return asked[0].of(resource, path)
-
-        made = await self._calls.one(incoming, CallOf(resource, read))
-        return refused([made], refusal) if made.failed else _answer(path, asked[0], made)
+        resource = self._calls.resources[KINDS[path].resource]
+        bodies = in_array(incoming.body)
+        try:
+            if bodies is not None and not 1 <= len(bodies) <= MOST_AT_ONCE:
+                raise wrong("q", f"the array has {len(bodies)} searches: send 1 to {MOST_AT_ONCE}")
+            incomings = [incoming] if bodies is None else [replace(incoming, body=body) for body in bodies]
+            asked = [read_body(SerperQuery, one, EXAMPLE) for one in incomings]
+            reads = [partial(one.of, resource, path) for one in asked]
+            for read in reads:
+                read()
+        except QueryError as error:
+            return refused([await self._calls.one(incoming, CallOf(resource, refusing(error)))], refusal)
+        made = await self._calls.several(incoming, [CallOf(resource, read) for read in reads])
+        if all(one.failed for one in made):
+            return refused(made, refusal)
+        answers = [_answer(path, *one) for one in zip(asked, made, strict=True)]
+        return answered(made, answers[0] if bodies is None else answers)
 
     async def _scrape(self, incoming: Incoming) -> Reply:
         resource = self._calls.resources[PAGES]
@@ -159,18 +169,20 @@ class Serper:
         return answered([made], {**texts, **facts})
 
 
-def _answer(path: str, asked: SerperQuery, made: MadeCall) -> Reply:
+def _answer(path: str, asked: SerperQuery, made: MadeCall) -> dict[str, Any]:
+    """The answer to a search; the error of one of several, where it failed."""
     kind = KINDS[path]
+    parameters = asked.model_dump(exclude_none=True, include={"q", "gl", "hl", "num", "page", "tbs"}) | {"type": path}
+    if made.failed:
+        return {"searchParameters": parameters, **_error(made.problem)}
     results = plain_results(made.resource, made.record)[: asked.num]
     rows = [{**_present(kind.row(one)), "position": number} for number, one in enumerate(results, 1)]
-    parameters = asked.model_dump(exclude_none=True, include={"q", "gl", "hl", "num", "page", "tbs"})
-    body = {
-        "searchParameters": {**parameters, "type": path, "engine": made.engine},
+    return {
+        "searchParameters": {**parameters, "engine": made.engine},
         **_present(kind.more(made.record)),
         kind.rows: rows,
         "credits": made.cost,
     }
-    return answered([made], body)
 
 
 def _present(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -338,6 +350,10 @@ KINDS = {
 
 def refusal(problem: ProblemDetails, request_id: str) -> Reply:
     """An error in Serper's shape, with a code and the request's id."""
+    body = _error(problem)
+    return problem.reply_as(body["statusCode"], {**body, "request_id": request_id}, request_id)
+
+
+def _error(problem: ProblemDetails) -> dict[str, Any]:
     status = 400 if problem.code == "validation_error" else problem.status
-    body = {"message": problem.message, "statusCode": status, "code": problem.code, "request_id": request_id}
-    return problem.reply_as(status, body, request_id)
+    return {"message": problem.message, "statusCode": status, "code": problem.code}
