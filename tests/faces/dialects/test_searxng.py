@@ -4,6 +4,7 @@ import csv
 import io
 from base64 import b64encode
 from dataclasses import replace
+from urllib.parse import urlencode
 from xml.etree import ElementTree
 
 import pytest
@@ -112,6 +113,31 @@ async def test_categories_and_engines_choose_the_searches(search, calls, chosen,
     """Several categories are asked side by side, and engines by the names that SearXNG gives them."""
     response = await search(f"/searxng/search?q=coffee&format=json&language=en&{chosen}")
     assert (response.status, [name for name, _ in asked(calls)]) == (200, resources)
+
+
+@pytest.mark.parametrize(
+    ("terms", "q", "resources"),
+    [
+        ("!images coffee", "coffee", ["image_search"]),
+        ("coffee !news !images", "coffee", ["image_search", "news_search"]),
+        ("!bing coffee shops", "coffee shops", ["bing_search"]),
+        ("!google-images  coffee", "coffee", ["image_search"]),
+        ("!gh wow! !important", "!gh wow! !important", ["web_search"]),
+    ],
+)
+@ensureDeferred
+async def test_terms_choose_the_searches(search, calls, terms, q, resources):
+    """By SearXNG's syntax, in the place of the parameters; what names nothing here is searched for."""
+    response = await search(f"/searxng/search?{urlencode({'q': terms, 'categories': 'general'})}")
+    assert response.status == 200
+    assert sorted((name, fields["q"]) for name, fields in asked(calls)) == [(name, q) for name in resources]
+
+
+@ensureDeferred
+async def test_terms_that_choose_alone_are_no_search(search, calls):
+    """There is nothing to search for."""
+    response = await search("/searxng/search?q=!images")
+    assert (response.status, response.json["error"]) == (400, "q has nothing to search for beside !images")
 
 
 @pytest.mark.parametrize("form", ["json", "csv"])

@@ -45,6 +45,8 @@ NAMES = {"hl": "language", "gl": "language", "start": "pageno", "tbs": "time_ran
 REFUSED = ("enabled_engines", "disabled_engines", "enabled_plugins", "disabled_plugins", "timeout_limit")
 """Parameters of SearXNG that change an answer, and that nothing here honours."""
 TEMPLATES = {"images": "images.html", "videos": "videos.html", "map": "map.html"}
+BANG = "!"
+"""Begins a term that names an engine or a category."""
 OTHER = "other"
 """SearXNG's category of engines that have to be named."""
 PLAIN = "text/plain; charset=utf-8"
@@ -169,7 +171,8 @@ class Searxng:
 
     async def _search(self, incoming: Incoming) -> Reply:
         try:
-            query, ignored = _read(incoming)
+            asked, ignored = _read(incoming)
+            query = self._chosen_by_terms(asked)
             lacking = self._lacking(query)
             ignored = (*ignored, *dict.fromkeys(one.parameter for one in lacking))
             wanted = self._wanted(query, lacking)
@@ -186,6 +189,23 @@ class Searxng:
         """The engines that failed, with the reasons."""
         names = {resource.name: name for name, resource in self._engines.items()}
         return ([names[one.resource.name], one.problem.message] for one in made if one.failed)
+
+    def _chosen_by_terms(self, query: SearxngQuery) -> SearxngQuery:
+        """With the engines and categories that terms such as `!images` name, in the place of those of the parameters.
+
+        As by SearXNG's search syntax, a term that names none is one to search for; raises QueryError if there is none.
+        """
+        terms = query.q.split()
+        names = {term: term[1:].lower().replace("-", "_") for term in terms if term.startswith(BANG)}
+        chosen = {term: name for term, name in names.items() if name in self._categories or self._engine(name)}
+        if not chosen:
+            return query
+        left = " ".join(term for term in terms if term not in chosen)
+        if not left:
+            raise wrong("q", f"q has nothing to search for beside {' '.join(chosen)[:60]}")
+        categories = tuple(name for name in chosen.values() if name in self._categories)
+        engines = tuple(name for name in chosen.values() if name not in self._categories)
+        return query.model_copy(update={"q": left, "categories": categories, "engines": engines})
 
     def _lacking(self, query: SearxngQuery) -> list[_Lacking]:
         """The engines and categories that are not here: clients send the same ones to every SearXNG."""
