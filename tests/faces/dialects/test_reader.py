@@ -51,6 +51,19 @@ async def test_a_page_is_text_with_two_lines_about_it(read, calls, target):
 
 
 @ensureDeferred
+async def test_a_page_has_its_day_where_it_is_known(read, calls):
+    """Text has it in a line behind the URL, JSON as `publishedTime`."""
+    page = page_answer(PAGE, "# Beans", "On beans")
+    page.record["metadata"]["published"] = "2026-11-02"
+    calls.pages = {PAGE: page}
+    text = (await read(f"/reader/{PAGE}")).body.decode()
+    assert text == (
+        f"Title: On beans\n\nURL Source: {PAGE}\n\nPublished Time: 2026-11-02\n\nMarkdown Content:\n# Beans"
+    )
+    assert (await read(f"/reader/{PAGE}", Accept="application/json")).json["data"]["publishedTime"] == "2026-11-02"
+
+
+@ensureDeferred
 async def test_json_has_the_page_and_its_url(read):
     """With `Accept: application/json` there is an object."""
     response = await read(f"/reader/{PAGE}", Accept="application/json")

@@ -273,7 +273,8 @@ def _by_name(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _json(incoming: Incoming, made: MadeCall) -> Reply:
-    data = {"title": "", "description": "", **facts_of(made.record), "url": made.record["url"]}
+    published = {"publishedTime": day} if (day := _published(made)) else {}
+    data = {"title": "", "description": "", **facts_of(made.record), "url": made.record["url"], **published}
     picture = made.record.get("screenshot")
     content = {"screenshotUrl": data_url(picture)} if picture else {"content": _text_of(made)}
     lists = {
@@ -284,7 +285,7 @@ def _json(incoming: Incoming, made: MadeCall) -> Reply:
 
 
 def _text(incoming: Incoming, made: MadeCall) -> Reply:
-    """Markdown between two lines about the page and the lists that were asked for, as Jina Reader writes it.
+    """Markdown between lines about the page and the lists that were asked for, as Jina Reader writes it.
 
     Plain text, HTML and pictures are alone.
     """
@@ -293,9 +294,16 @@ def _text(incoming: Incoming, made: MadeCall) -> Reply:
     text = _text_of(made)
     if "markdown" in made.record:
         title = facts_of(made.record).get("title", "")
-        text = f"Title: {title}\n\nURL Source: {made.record['url']}\n\nMarkdown Content:\n{text}"
+        published = f"Published Time: {day}\n\n" if (day := _published(made)) else ""
+        text = f"Title: {title}\n\nURL Source: {made.record['url']}\n\n{published}Markdown Content:\n{text}"
         text += "".join(_list(form, pairs) for form, pairs in _lists(incoming, made).items())
     return answered([made], text.encode("utf-8", "replace"), PLAIN)
+
+
+def _published(made: MadeCall) -> str | None:
+    """When a page says that it was published."""
+    day: str | None = made.record["metadata"].get("published")
+    return day
 
 
 def _list(form: str, pairs: Iterable[tuple[str, str]]) -> str:
