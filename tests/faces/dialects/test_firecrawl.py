@@ -173,6 +173,19 @@ async def test_errors_have_firecrawls_shape(post, calls, error, status, code):
 
 
 @ensureDeferred
+async def test_a_client_sees_what_it_has_used(send, calls, live_secret, ledger):
+    """The credits of a page and of a search, and that the cache had the page."""
+    calls.pages = {URL: page_answer(URL, "# A")}
+
+    async def answered(path, **body):
+        return (await send(path, "POST", {"X-Api-Key": live_secret}, orjson.dumps(body))).json
+
+    used = [(await answered("/v2/scrape", url=URL))["data"]["metadata"] for _ in range(2)]
+    assert [(one["creditsUsed"], one["cacheState"]) for one in used] == [(1, "miss"), (0, "hit")]
+    assert (await answered("/v2/search", query="coffee", sources=["web", "images"]))["creditsUsed"] == 2
+
+
+@ensureDeferred
 async def test_a_missing_key_is_refused_in_its_shape(send):
     """Without a key there is a 401 that Firecrawl's clients can read, also before the body is read."""
     response = await send("/v2/scrape", "POST", {}, b'{"url": "https://a.example"}')
@@ -187,6 +200,7 @@ async def test_a_search_of_version_2_is_by_source(post, calls):
     )
     assert response.json == {
         "success": True,
+        "creditsUsed": 0,
         "data": {
             "web": [
                 {

@@ -157,6 +157,7 @@ async def test_a_body_may_have_the_url(send, calls, test_secret):
     ("target", "headers", "named"),
     [
         ("/reader/https://a.example/", {"X_Respond_With": "vlm"}, "X-Respond-With"),
+        ("/reader/https://a.example/", {"X_Return_Format": "json"}, "X-Return-Format cannot be 'json'"),
         ("/reader/https://a.example/", {"X_With_Generated_Alt": "true"}, "X-With-Generated-Alt"),
         ("/reader/https://a.example/", {"X_Proxy_Url": "http://p.example"}, "X-Proxy-Url"),
         ("/reader/https://a.example/", {"X_Md_Link_Style": "discarded"}, "X-Md-Link-Style"),

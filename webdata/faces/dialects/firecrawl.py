@@ -230,7 +230,7 @@ def _search_answer(
     data: Any = shown["web"] if version == VERSIONS[0] else shown
     lost = [one for one in made if one.failed]
     warning = {"warning": f"{len(lost)} calls failed, the first: {lost[0].problem.message}"} if lost else {}
-    return answered(made, {"success": True, "data": data, **warning})
+    return answered(made, {"success": True, "data": data, "creditsUsed": sum(one.cost for one in made), **warning})
 
 
 def _scraped_parts(url: str, options: FirecrawlPage, made: MadeCall) -> dict[str, Any]:

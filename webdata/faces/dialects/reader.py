@@ -21,6 +21,8 @@ from webdata.runtime.server.replies import JSON, Reply
 
 PREFIX = "reader"
 CONTENT: Mapping[str, Any] = {"formats": ["markdown", "metadata"], "content": "main"}
+OF_FORMAT = ("X-Respond-With", "X-Return-Format")
+"""The headers for the form of a page; the first that is there counts."""
 FORMATS: Mapping[str, Mapping[str, Any]] = {
     "": CONTENT,
     "content": CONTENT,
@@ -31,7 +33,7 @@ FORMATS: Mapping[str, Mapping[str, Any]] = {
     "screenshot": {"formats": ["screenshot", "metadata"]},
     "pageshot": {"formats": ["screenshot", "metadata"], "screenshot_full_page": True},
 }
-"""The forms of a page by the value of X-Respond-With or X-Return-Format, and what they are in `/v1/request`."""
+"""The forms of a page by the value of a header of OF_FORMAT, and what they are in `/v1/request`."""
 TEXTS = ("markdown", "text", "html")
 FIELDS = {
     "X-Target-Selector": "include",
@@ -179,10 +181,11 @@ def _call(resource: Resource, incoming: Incoming, url: str) -> CallOf:
 
 def _format(incoming: Incoming) -> Mapping[str, Any]:
     """The form of a page, by either of two headers."""
-    given = _given(incoming, "X-Respond-With") or _given(incoming, "X-Return-Format")
+    sent_in = next((name for name in OF_FORMAT if _given(incoming, name)), OF_FORMAT[0])
+    given = _given(incoming, sent_in)
     if given.lower() not in FORMATS:
         known = ", ".join(filter(None, FORMATS))
-        raise wrong("X-Respond-With", f"X-Respond-With cannot be {given[:60]!r}: give one of {known}")
+        raise wrong(sent_in, f"{sent_in} cannot be {given[:60]!r}: give one of {known}")
     return FORMATS[given.lower()]
 
 
