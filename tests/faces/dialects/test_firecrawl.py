@@ -172,6 +172,7 @@ async def test_errors_have_firecrawls_shape(post, calls, error, status, code):
     assert response.json["request_id"] == response.headers["x-request-id"]
 
 
+@pytest.mark.parametrize("cache_bytes", [1_000_000])
 @ensureDeferred
 async def test_a_client_sees_what_it_has_used(send, calls, live_secret, ledger):
     """The credits of a page and of a search, and that the cache had the page."""
