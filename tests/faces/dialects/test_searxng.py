@@ -101,6 +101,7 @@ async def test_a_form_is_read_as_a_query_string(search, calls, test_secret):
         ("categories=general", ["web_search"]),
         ("categories=images,videos,+news+,science", ["image_search", "video_search", "news_search", "scholar_search"]),
         ("engines=google", ["web_search"]),
+        ("categories=other", ["bing_search", "product_search"]),
         ("engines=google+images,openalex,bing", ["image_search", "scholar_search", "bing_search"]),
         ("engines=google_news&categories=general", ["news_search", "web_search"]),
         ("engines=google,bing,nobody&categories=images", ["web_search", "bing_search", "image_search"]),

@@ -48,7 +48,7 @@ TEMPLATES = {"images": "images.html", "videos": "videos.html", "map": "map.html"
 BANG = "!"
 """Begins a term that names an engine or a category."""
 OTHER = "other"
-"""SearXNG's category of engines that have to be named."""
+"""SearXNG's category of engines of no other."""
 PLAIN = "text/plain; charset=utf-8"
 
 
@@ -154,7 +154,8 @@ class Searxng:
     def __init__(self, calls: DialectCalls, engines: Mapping[str, Sequence[str]]) -> None:
         self._calls = calls
         searches = [one for one in calls.resources.values() if one.result_fields]
-        self._categories = {one.category: one for one in searches if one.category}
+        others = [one for one in searches if not one.category]
+        self._categories = {one.category: [one] for one in searches if one.category} | {OTHER: others}
         self._engines = {engines[one.name][0]: one for one in searches}
         self._config = Reply(200, orjson.dumps(self._configuration()), {"content-type": JSON})
         self._healthy = Reply(200, b"OK", {"content-type": PLAIN, **FRESH})
@@ -225,11 +226,11 @@ class Searxng:
     def _wanted(self, query: SearxngQuery, lacking: Sequence[_Lacking]) -> list[Resource]:
         """The resources of the engines that are named, and those of the categories; raises QueryError for none."""
         of_engines = [found for name in query.engines if (found := self._engine(name))]
-        of_categories = [self._categories[name] for name in query.categories if name in self._categories]
+        of_categories = [one for name in query.categories for one in self._categories.get(name, ())]
         wanted = list(dict.fromkeys([*of_engines, *of_categories]))
         if lacking and not wanted:
             raise wrong(lacking[0].parameter, f"{lacking[0].name}: {lacking[0].reason}")
-        return wanted or [self._categories["general"]]
+        return wanted or self._categories["general"]
 
     def _engine(self, name: str) -> Resource | None:
         """The resource of an engine: `google_web`, `google images`, or `google` for the first of a site."""
@@ -252,7 +253,7 @@ class Searxng:
     def _configuration(self) -> dict[str, Any]:
         """What `/config` of SearXNG has, as far as it means something here."""
         return {
-            "categories": [*self._categories, OTHER],
+            "categories": list(self._categories),
             "engines": [_engine_of(name, resource) for name, resource in self._engines.items()],
             "plugins": [],
             "instance_name": "webdata",
