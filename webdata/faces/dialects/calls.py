@@ -175,7 +175,8 @@ def _renamed(problem: Problem, resource: Resource, names: Mapping[str, str]) -> 
     name = names.get(fields.get(str(sent_as), str(sent_as)))
     if name is None:
         return problem
-    return {**problem, "loc": [*place, name], "msg": problem["msg"].replace(str(sent_as), name, 1)}
+    message = problem["msg"].replace(str(sent_as), name, 1).replace(f" {sent_as}=", f" {name}=")
+    return {**problem, "loc": [*place, name], "msg": message}
 
 
 def read_body(query: type[BodyQuery], incoming: Incoming, right: str) -> BodyQuery:
