@@ -121,6 +121,7 @@ RECORDS = {
             }
         ]
     },
+    "product_search": {"products": []},
 }
 
 

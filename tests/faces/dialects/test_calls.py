@@ -22,6 +22,7 @@ def test_a_wrong_field_has_the_name_of_the_dialect():
         read_query(WEB_SEARCH, {"q": "a", "hl": "<b>", "region": "XX"}, {"hl": "language", "region": "country"})
     assert [problem["loc"][1] for problem in raised.value.problems] == ["country", "language"]
     assert [problem["msg"].split()[0] for problem in raised.value.problems] == ["country", "language"]
+    assert "such as language=de" in raised.value.problems[1]["msg"]
 
 
 def test_what_a_search_lacks_is_refused_or_named():

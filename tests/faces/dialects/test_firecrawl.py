@@ -50,11 +50,12 @@ async def test_a_page_is_scraped(post, calls, path):
     """Both versions answer under the prefix, and at the root; the newer one without its name, too."""
     response = await post(path, url="https://a.example", formats=["markdown"], **SDK)
     metadata = {"title": "A", "language": "en", "sourceURL": "https://a.example", "url": URL, "statusCode": 200}
+    of_call = {"contentType": "text/html", "cacheState": "miss", "creditsUsed": 0}
     assert (response.status, response.json) == (
         200,
         {
             "success": True,
-            "data": {"markdown": "# A\n\ntext", "metadata": {**metadata, "contentType": "text/html"}},
+            "data": {"markdown": "# A\n\ntext", "metadata": {**metadata, **of_call}},
         },
     )
     assert calls.calls[0].query.content == "main"
@@ -89,6 +90,20 @@ async def test_options_are_fields_of_the_query(post, calls, options, fields):
     assert (await post("/firecrawl/v2/scrape", url=URL, **options)).status == 200
     given = calls.calls[0].query.model_dump(mode="json")
     assert {name: given[name] for name in fields} == fields
+
+
+@ensureDeferred
+async def test_facts_about_a_page_have_the_clients_names(post, calls):
+    """Its clients of Python read these alone; what has no name there has its own."""
+    facts = {"published": "2026-11-02", "modified": "2026-11-03", "image": "https://a.example/a.png", "author": "Ada"}
+    facts |= {"site": "A", "icon": "https://a.example/icon.png", "canonical": None}
+    page = page_answer(URL, "# A")
+    page.record["metadata"] = facts
+    calls.pages = {URL: page}
+    found = (await post("/firecrawl/v2/scrape", url=URL, formats=["markdown"])).json["data"]["metadata"]
+    names = ("publishedTime", "modifiedTime", "ogImage", "author", "ogSiteName", "favicon")
+    assert [found[name] for name in names] == [value for value in facts.values() if value]
+    assert not {"published", "modified", "image", "site", "icon", "canonical"} & set(found)
 
 
 @ensureDeferred
@@ -157,6 +172,20 @@ async def test_errors_have_firecrawls_shape(post, calls, error, status, code):
     assert response.json["request_id"] == response.headers["x-request-id"]
 
 
+@pytest.mark.parametrize("cache_bytes", [1_000_000])
+@ensureDeferred
+async def test_a_client_sees_what_it_has_used(send, calls, live_secret, ledger):
+    """The credits of a page and of a search, and that the cache had the page."""
+    calls.pages = {URL: page_answer(URL, "# A")}
+
+    async def answered(path, **body):
+        return (await send(path, "POST", {"X-Api-Key": live_secret}, orjson.dumps(body))).json
+
+    used = [(await answered("/v2/scrape", url=URL))["data"]["metadata"] for _ in range(2)]
+    assert [(one["creditsUsed"], one["cacheState"]) for one in used] == [(1, "miss"), (0, "hit")]
+    assert (await answered("/v2/search", query="coffee", sources=["web", "images"]))["creditsUsed"] == 2
+
+
 @ensureDeferred
 async def test_a_missing_key_is_refused_in_its_shape(send):
     """Without a key there is a 401 that Firecrawl's clients can read, also before the body is read."""
@@ -172,6 +201,7 @@ async def test_a_search_of_version_2_is_by_source(post, calls):
     )
     assert response.json == {
         "success": True,
+        "creditsUsed": 0,
         "data": {
             "web": [
                 {

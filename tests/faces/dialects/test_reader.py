@@ -51,6 +51,19 @@ async def test_a_page_is_text_with_two_lines_about_it(read, calls, target):
 
 
 @ensureDeferred
+async def test_a_page_has_its_day_where_it_is_known(read, calls):
+    """Text has it in a line behind the URL, JSON as `publishedTime`."""
+    page = page_answer(PAGE, "# Beans", "On beans")
+    page.record["metadata"]["published"] = "2026-11-02"
+    calls.pages = {PAGE: page}
+    text = (await read(f"/reader/{PAGE}")).body.decode()
+    assert text == (
+        f"Title: On beans\n\nURL Source: {PAGE}\n\nPublished Time: 2026-11-02\n\nMarkdown Content:\n# Beans"
+    )
+    assert (await read(f"/reader/{PAGE}", Accept="application/json")).json["data"]["publishedTime"] == "2026-11-02"
+
+
+@ensureDeferred
 async def test_json_has_the_page_and_its_url(read):
     """With `Accept: application/json` there is an object."""
     response = await read(f"/reader/{PAGE}", Accept="application/json")
@@ -144,6 +157,7 @@ async def test_a_body_may_have_the_url(send, calls, test_secret):
     ("target", "headers", "named"),
     [
         ("/reader/https://a.example/", {"X_Respond_With": "vlm"}, "X-Respond-With"),
+        ("/reader/https://a.example/", {"X_Return_Format": "json"}, "X-Return-Format cannot be 'json'"),
         ("/reader/https://a.example/", {"X_With_Generated_Alt": "true"}, "X-With-Generated-Alt"),
         ("/reader/https://a.example/", {"X_Proxy_Url": "http://p.example"}, "X-Proxy-Url"),
         ("/reader/https://a.example/", {"X_Md_Link_Style": "discarded"}, "X-Md-Link-Style"),

@@ -4,6 +4,7 @@ import csv
 import io
 from base64 import b64encode
 from dataclasses import replace
+from urllib.parse import urlencode
 from xml.etree import ElementTree
 
 import pytest
@@ -100,6 +101,7 @@ async def test_a_form_is_read_as_a_query_string(search, calls, test_secret):
         ("categories=general", ["web_search"]),
         ("categories=images,videos,+news+,science", ["image_search", "video_search", "news_search", "scholar_search"]),
         ("engines=google", ["web_search"]),
+        ("categories=other", ["bing_search", "product_search"]),
         ("engines=google+images,openalex,bing", ["image_search", "scholar_search", "bing_search"]),
         ("engines=google_news&categories=general", ["news_search", "web_search"]),
         ("engines=google,bing,nobody&categories=images", ["web_search", "bing_search", "image_search"]),
@@ -114,15 +116,48 @@ async def test_categories_and_engines_choose_the_searches(search, calls, chosen,
     assert (response.status, [name for name, _ in asked(calls)]) == (200, resources)
 
 
-@pytest.mark.parametrize("form", ["json", "csv"])
+@pytest.mark.parametrize(
+    ("terms", "q", "resources"),
+    [
+        ("!images coffee", "coffee", ["image_search"]),
+        ("coffee !news !images", "coffee", ["image_search", "news_search"]),
+        ("!bing coffee shops", "coffee shops", ["bing_search"]),
+        ("!google-images  coffee", "coffee", ["image_search"]),
+        ("!gh wow! !important", "!gh wow! !important", ["web_search"]),
+    ],
+)
 @ensureDeferred
-async def test_an_unknown_engine_beside_others_is_named(search, form):
-    """Clients send the same engines to every SearXNG: one that is not here has not answered, and is ignored by name."""
-    response = await search(f"/searxng/search?q=coffee&format={form}&engines=google,duckduckgo")
-    assert (response.status, response.headers["x-ignored-params"]) == (200, "engines")
+async def test_terms_choose_the_searches(search, calls, terms, q, resources):
+    """By SearXNG's syntax, in the place of the parameters; what names nothing here is searched for."""
+    response = await search(f"/searxng/search?{urlencode({'q': terms, 'categories': 'general'})}")
+    assert response.status == 200
+    assert sorted((name, fields["q"]) for name, fields in asked(calls)) == [(name, q) for name in resources]
+
+
+@ensureDeferred
+async def test_terms_that_choose_alone_are_no_search(search, calls):
+    """There is nothing to search for."""
+    response = await search("/searxng/search?q=!images")
+    assert (response.status, response.json["error"]) == (400, "q has nothing to search for beside !images")
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+@pytest.mark.parametrize(
+    ("chosen", "parameter", "name", "said"),
+    [
+        ("engines=google,duckduckgo", "engines", "duckduckgo", "There is no such engine here"),
+        ("categories=general,it", "categories", "it", "There is no such category here"),
+        ("engines=google&categories=social+media", "categories", "social media", "There is no such category here"),
+    ],
+)
+@ensureDeferred
+async def test_what_is_elsewhere_is_named_beside_others(search, form, chosen, parameter, name, said):
+    """Clients send the same to every SearXNG: what is not here has not answered, and is ignored by name."""
+    response = await search(f"/searxng/search?q=coffee&format={form}&{chosen}")
+    assert (response.status, response.headers["x-ignored-params"]) == (200, parameter)
     if form == "json":
         ((engine, reason),) = response.json["unresponsive_engines"]
-        assert (engine, reason.startswith("There is no such engine here")) == ("duckduckgo", True)
+        assert (engine, reason.startswith(said)) == (name, True)
 
 
 @ensureDeferred
@@ -180,7 +215,7 @@ async def test_an_empty_answer_is_true(search, calls):
         ("q=a&language=%3Cb%3E", "language"),
         ("q=a&time_range=hour", "time_range"),
         ("q=a&safesearch=3", "safesearch"),
-        ("q=a&categories=files", "'files' is no category here: the categories are general, images"),
+        ("q=a&categories=files", "files: There is no such category here: the categories are general, images"),
         ("q=a&engines=qwant", "qwant: There is no such engine here: the engines are google_web"),
         ("q=a&categories=images&pageno=2", "pageno"),
         ("q=a&categories=images&time_range=day", "time_range"),

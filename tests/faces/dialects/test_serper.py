@@ -35,6 +35,53 @@ async def test_empty_texts_ask_for_nothing(post, calls):
 
 
 @ensureDeferred
+async def test_several_searches_are_an_array(send, calls):
+    """Their answers are one in the same order; the place of one that failed has its error."""
+    calls.pages = {}
+    body = [{"q": "coffee", "num": 1}, {"q": "tea", "gl": "gb"}]
+    response = await send("/serper/search", "POST", body=orjson.dumps(body))
+    assert (response.status, [call.query.q for call in calls.calls]) == (200, ["coffee", "tea"])
+    first, second = response.json
+    assert (first["searchParameters"]["q"], len(first["organic"]), len(second["organic"])) == ("coffee", 1, 2)
+    assert second["searchParameters"]["gl"] == "gb"
+
+
+@ensureDeferred
+async def test_a_search_that_failed_says_so_in_its_place(send, calls, monkeypatch):
+    """It has no results, and the others have theirs; if all failed it is the error of the first."""
+    blocked, answer = BlockedError("no", "captcha"), calls.answer
+
+    async def only_coffee(call):
+        if call.query.q != "coffee":
+            raise blocked
+        return await answer(call)
+
+    monkeypatch.setattr(calls, "answer", only_coffee)
+    response = await send("/serper/search", "POST", body=b'[{"q": "tea"}, {"q": "coffee"}]')
+    failed, found = response.json
+    assert (failed["statusCode"], failed["code"], "organic" in failed) == (502, "blocked", False)
+    assert (failed["searchParameters"]["q"], len(found["organic"])) == ("tea", 2)
+    assert (await send("/serper/search", "POST", body=b'[{"q": "tea"}]')).status == 502
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ([], "the array has 0 searches"),
+        ([{"q": "a"}] * 21, "the array has 21 searches: send 1 to 20"),
+        ([{"q": "a"}, {"gl": "us"}], "q is missing"),
+        ([{"q": "a"}, "tea"], "the body is no JSON object"),
+        ([{"q": "a"}, {"q": "b", "location": "Porto"}], "location is not honoured here"),
+    ],
+)
+@ensureDeferred
+async def test_a_wrong_array_is_refused(send, calls, body, named):
+    """As a whole, and nothing is fetched."""
+    response = await send("/serper/search", "POST", body=orjson.dumps(body))
+    assert (response.status, named in response.json["message"], calls.calls) == (400, True, [])
+
+
+@ensureDeferred
 async def test_a_web_search_has_serpers_parts(post, calls):
     """Results, panel, answer, questions and related searches have Serper's names, without nulls."""
     response = await post("search", {"q": "coffee", "gl": "US", "hl": "en", "num": 10, "page": 2})
@@ -251,6 +298,14 @@ async def test_a_page_is_scraped(post, calls):
     metadata = {"title": "A", "language": "en"}
     assert response.json == {"text": "# A", "markdown": "# A", "metadata": metadata, "credits": 0}
     assert "markdown" not in (await post("scrape", {"url": "https://a.example/"})).json
+
+
+@ensureDeferred
+async def test_a_page_has_no_preferences_of_searches(post, calls):
+    """Clients send those of their user with every request: they are said to be ignored."""
+    response = await post("scrape", {"url": "https://a.example/", "includeMarkdown": "false", "gl": "us", "hl": "en"})
+    assert (response.status, response.headers["x-ignored-params"]) == (200, "gl, hl")
+    assert "markdown" not in response.json
 
 
 @pytest.mark.parametrize(("body", "named"), [({}, "url is missing"), ({"url": "https://a.example/", "x": 1}, "'x'")])

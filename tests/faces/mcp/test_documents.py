@@ -72,7 +72,7 @@ def test_a_made_up_cursor_is_refused(cursor):
         document(PAGE, record("a" * 3000), PartShape.read({"cursor": cursor}))
 
 
-@pytest.mark.parametrize("most", [0, 999, 30_001, "2000", True, 1e4])
+@pytest.mark.parametrize("most", [0, 999, 30_001, "many", True, 1e4])
 def test_a_wrong_size_is_refused(most):
     """The message names the bounds."""
     with pytest.raises(QueryError, match="max_chars is no whole number from 1000 to 30000"):

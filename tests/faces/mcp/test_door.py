@@ -102,6 +102,14 @@ async def test_an_unknown_tool_is_an_error_of_the_protocol(ask, version):
 
 @pytest_twisted.ensureDeferred
 @pytest.mark.parametrize("version", [OLD, NEW])
+async def test_a_cursor_of_tools_is_unknown(ask, version):
+    """One answer has them all, so that no answer has a cursor."""
+    found = await ask("tools/list", {"cursor": "next"}, version)
+    assert (found.json["error"]["code"], found.json["error"]["message"][:14]) == (-32602, "Unknown cursor")
+
+
+@pytest_twisted.ensureDeferred
+@pytest.mark.parametrize("version", [OLD, NEW])
 @pytest.mark.parametrize(
     ("body", "code"),
     [

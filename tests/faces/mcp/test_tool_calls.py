@@ -8,7 +8,7 @@ from webdata.crawling.warm_crawlers import Answer
 from webdata.domain.errors import BlockedError, LayoutError, OutOfCreditsError, QueryError
 from webdata.domain.outcome import Outcome
 from webdata.faces.mcp.tool_calls import read_arguments
-from webdata.faces.mcp.tools import tools_of
+from webdata.faces.mcp.tools import stated, tools_of
 from webdata.resources.url_request import URL_REQUEST
 from webdata.resources.web_search import WEB_SEARCH
 
@@ -46,6 +46,22 @@ def test_wrong_arguments_are_named(arguments, message):
     """Nothing is ignored, and the message says what would be right, by the names of arguments."""
     with pytest.raises(QueryError, match=message):
         read_arguments(WEB, arguments)
+
+
+def test_arguments_that_say_nothing_are_as_if_absent():
+    """Clients with strict schemas have their models fill in every argument; what is required stays, to be named."""
+    filled = {"q": "", "hl": "", "gl": None, "fields": [], "max_results": "3", "num": "20"}
+    assert stated(WEB, filled) == {"q": "", "fields": [], "max_results": "3", "num": "20"}
+
+
+@ensureDeferred
+async def test_a_call_with_every_argument_is_answered(ask, calls):
+    """The empty ones change nothing, and numbers may be texts."""
+    calls.end = Answer({"results": []}, Outcome.OK, "http", {}, engine="google_web")
+    empty = dict.fromkeys(("region", "session", "engines", "gl", "hl", "lr", "cr", "tbs", "domain"), "")
+    arguments = {**empty, "q": "a", "num": "20", "start": None, "max_results": "3", "fields": []}
+    result = (await ask("tools/call", {"name": "web_search", "arguments": arguments})).json["result"]
+    assert (result["isError"], calls.calls[0].query.num, calls.calls[0].query.hl) == (False, 20, None), result
 
 
 @ensureDeferred

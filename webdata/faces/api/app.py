@@ -124,7 +124,9 @@ class Api:
             for route in door.routes:
                 handler = self._handler(partial(self._of_door, door, route))
                 endpoint = f"{' '.join(route.methods)} {route.rule}"
-                app.route(route.rule, methods=list(route.methods), endpoint=endpoint)(handler)
+                methods, strict = list(route.methods), route.heeds_last_slash
+                for rule in route.rules:
+                    app.route(rule, methods=methods, endpoint=endpoint, strict_slashes=strict)(handler)
         for resource in self._resources:
             handler = self._handler(partial(self._call, resource))
             for rule in routes(resource):

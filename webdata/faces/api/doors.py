@@ -8,6 +8,9 @@ from webdata.domain.query import Query
 from webdata.faces.api.problems import ProblemDetails
 from webdata.runtime.server.replies import JSON, Reply
 
+BASE_ENDS = (2, 3)
+"""Before which parts of a path a base URL may end: behind the door's prefix, or behind a version."""
+
 
 @dataclass(frozen=True)
 class RouteContract:
@@ -42,6 +45,18 @@ class DoorRoute:
     that others make check and count themselves."""
     contract: RouteContract | None = None
     """None for a further path of a route that has one."""
+
+    @property
+    def rules(self) -> list[str]:
+        """Its rule, and those for a base URL that its user has ended with a slash."""
+        segments = self.rule.split("/")
+        ends = [end for end in BASE_ENDS if any(segments[end:])]
+        return [self.rule, *("/".join([*segments[:end], "", *segments[end:]]) for end in ends)]
+
+    @property
+    def heeds_last_slash(self) -> bool:
+        """Whether a slash at the end of its path belongs to what is asked for."""
+        return "<path:" in self.rule
 
 
 @dataclass(frozen=True)

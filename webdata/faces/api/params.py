@@ -26,6 +26,8 @@ Header = Callable[[str], str | None]
 """Returns the value of a request header; None if it was not sent."""
 
 
+GZIP = b"\x1f\x8b"
+"""How a body begins that its client has compressed."""
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 """Media types of bodies that are no JSON; any other may be, since some clients send it as text, or without a type."""
 
@@ -215,7 +217,8 @@ def members(body: bytes, right: str) -> list[tuple[str, Any]]:
         parsed = json.loads(body, object_pairs_hook=Members)
         orjson.dumps(parsed)  # which writes less than it reads, and what is stored of a body is written
     except (ValueError, RecursionError):
-        raise _wrong_body(f"the body is no JSON in UTF-8: {right}") from None
+        what = "is compressed, which is not read here" if body.startswith(GZIP) else "is no JSON in UTF-8"
+        raise _wrong_body(f"the body {what}: {right}") from None
     except orjson.JSONEncodeError:
         message = "the body has a whole number of more than 64 bits, or arrays and objects in each other 255 deep"
         raise _wrong_body(f"{message}: {right}") from None

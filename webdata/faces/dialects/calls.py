@@ -1,5 +1,6 @@
 """The calls that a request of a dialect needs, made exactly as those of `/v1`: one, or several side by side."""
 
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -18,7 +19,7 @@ from webdata.faces.api.misplaced_keys import check_places
 from webdata.faces.api.params import check_encoding, members
 from webdata.faces.api.problems import ProblemDetails, problem_of
 from webdata.faces.api.replies import record_of, remark_headers
-from webdata.faces.api.side_calls import account_headers, side_by_side
+from webdata.faces.api.side_calls import COST, account_headers, side_by_side
 from webdata.resources import Resource
 from webdata.runtime.server.incoming import Incoming
 from webdata.runtime.server.replies import JSON, Reply, new_request_id
@@ -89,6 +90,11 @@ class MadeCall:
     def headers(self) -> dict[str, str]:
         """The headers of its reply in `/v1`, without those of its body."""
         return {name: value for name, value in self.called.headers.items() if name not in OF_THE_ANSWER}
+
+    @property
+    def cost(self) -> int:
+        """The credits that it cost."""
+        return int(self.called.headers.get(COST, 0))
 
     def release(self) -> None:
         """Release what it holds."""
@@ -169,7 +175,8 @@ def _renamed(problem: Problem, resource: Resource, names: Mapping[str, str]) -> 
     name = names.get(fields.get(str(sent_as), str(sent_as)))
     if name is None:
         return problem
-    return {**problem, "loc": [*place, name], "msg": problem["msg"].replace(str(sent_as), name, 1)}
+    message = problem["msg"].replace(str(sent_as), name, 1).replace(f" {sent_as}=", f" {name}=")
+    return {**problem, "loc": [*place, name], "msg": message}
 
 
 def read_body(query: type[BodyQuery], incoming: Incoming, right: str) -> BodyQuery:
@@ -182,6 +189,15 @@ def read_body(query: type[BodyQuery], incoming: Incoming, right: str) -> BodyQue
     pairs = [*given, *unpack(incoming.query)]
     check_known((name for name, _ in pairs), query.keys())
     return query.read(stated(query, pairs))[0]
+
+
+def in_array(body: bytes) -> list[bytes] | None:
+    """The members of an array in JSON, each as a body of its own; None for any other body."""
+    try:
+        found = orjson.loads(body.removeprefix(BOM_UTF8))
+    except orjson.JSONDecodeError:
+        return None
+    return [orjson.dumps(one) for one in found] if isinstance(found, list) else None
 
 
 def stated(query: type[Query], pairs: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:

@@ -58,6 +58,14 @@ CODES = {
     "upstream_failed": "SCRAPE_ALL_ENGINES_FAILED",
 }
 """Firecrawl's codes; those of other problems are their own in capitals."""
+FACTS = {
+    "published": "publishedTime",
+    "modified": "modifiedTime",
+    "image": "ogImage",
+    "site": "ogSiteName",
+    "icon": "favicon",
+}
+"""Firecrawl's names of what is known about a page; those of other facts are the same."""
 CONTRACTS = {
     "scrape": RouteContract("scrape a page", FirecrawlScrape, {"url": "https://example.com/"}),
     "search": RouteContract("search, and scrape what was found", FirecrawlSearch, {"query": "coffee shops"}),
@@ -99,7 +107,7 @@ class Firecrawl:
         made = await self._calls.one(incoming, call)
         if made.failed:
             return refused([made], refusal)
-        return answered([made], {"success": True, "data": document(asked.url, asked.forms, made.record)})
+        return answered([made], {"success": True, "data": _scraped_page(asked.url, asked.forms, made)})
 
     def _page_calls(self, options: FirecrawlPage, urls: Sequence[str], seconds: float = inf) -> list[CallOf]:
         """The calls for pages, of at most so many seconds; raises QueryError for options that are not honoured."""
@@ -190,7 +198,7 @@ def rules(path: str) -> list[str]:
 
 def document(url: str, forms: Sequence[str], record: Record) -> dict[str, Any]:
     """A page in Firecrawl's form: its formats, and what is known about it."""
-    known = {name: value for name, value in record["metadata"].items() if value}
+    known = {FACTS.get(name, name): value for name, value in record["metadata"].items() if value}
     contents = {form.partition("@")[0]: _listed(record[FORMS[form]]) for form in forms}
     page = {"sourceURL": url, "url": record["url"], "statusCode": record["status"]}
     return {**contents, "metadata": {**known, **page, "contentType": record["content_type"]}}
@@ -222,7 +230,7 @@ def _search_answer(
     data: Any = shown["web"] if version == VERSIONS[0] else shown
     lost = [one for one in made if one.failed]
     warning = {"warning": f"{len(lost)} calls failed, the first: {lost[0].problem.message}"} if lost else {}
-    return answered(made, {"success": True, "data": data, **warning})
+    return answered(made, {"success": True, "data": data, "creditsUsed": sum(one.cost for one in made), **warning})
 
 
 def _scraped_parts(url: str, options: FirecrawlPage, made: MadeCall) -> dict[str, Any]:
@@ -230,7 +238,14 @@ def _scraped_parts(url: str, options: FirecrawlPage, made: MadeCall) -> dict[str
     if made.failed:
         problem = made.problem
         return {"metadata": {"sourceURL": url, "error": problem.message, "statusCode": problem.status}}
-    return document(url, options.forms, made.record)
+    return _scraped_page(url, options.forms, made)
+
+
+def _scraped_page(url: str, forms: Sequence[str], made: MadeCall) -> dict[str, Any]:
+    """A page, with what its call cost and whether the cache had it."""
+    page = document(url, forms, made.record)
+    state = "miss" if made.headers.get("x-cache") == "MISS" else "hit"
+    return {**page, "metadata": {**page["metadata"], "cacheState": state, "creditsUsed": made.cost}}
 
 
 def _web(result: PlainResult, position: int) -> dict[str, Any]:

@@ -21,6 +21,8 @@ from webdata.runtime.server.replies import JSON, Reply
 
 PREFIX = "reader"
 CONTENT: Mapping[str, Any] = {"formats": ["markdown", "metadata"], "content": "main"}
+OF_FORMAT = ("X-Respond-With", "X-Return-Format")
+"""The headers for the form of a page; the first that is there counts."""
 FORMATS: Mapping[str, Mapping[str, Any]] = {
     "": CONTENT,
     "content": CONTENT,
@@ -31,7 +33,7 @@ FORMATS: Mapping[str, Mapping[str, Any]] = {
     "screenshot": {"formats": ["screenshot", "metadata"]},
     "pageshot": {"formats": ["screenshot", "metadata"], "screenshot_full_page": True},
 }
-"""The forms of a page by the value of X-Respond-With or X-Return-Format, and what they are in `/v1/request`."""
+"""The forms of a page by the value of a header of OF_FORMAT, and what they are in `/v1/request`."""
 TEXTS = ("markdown", "text", "html")
 FIELDS = {
     "X-Target-Selector": "include",
@@ -179,10 +181,11 @@ def _call(resource: Resource, incoming: Incoming, url: str) -> CallOf:
 
 def _format(incoming: Incoming) -> Mapping[str, Any]:
     """The form of a page, by either of two headers."""
-    given = _given(incoming, "X-Respond-With") or _given(incoming, "X-Return-Format")
+    sent_in = next((name for name in OF_FORMAT if _given(incoming, name)), OF_FORMAT[0])
+    given = _given(incoming, sent_in)
     if given.lower() not in FORMATS:
         known = ", ".join(filter(None, FORMATS))
-        raise wrong("X-Respond-With", f"X-Respond-With cannot be {given[:60]!r}: give one of {known}")
+        raise wrong(sent_in, f"{sent_in} cannot be {given[:60]!r}: give one of {known}")
     return FORMATS[given.lower()]
 
 
@@ -273,7 +276,8 @@ def _by_name(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _json(incoming: Incoming, made: MadeCall) -> Reply:
-    data = {"title": "", "description": "", **facts_of(made.record), "url": made.record["url"]}
+    published = {"publishedTime": day} if (day := _published(made)) else {}
+    data = {"title": "", "description": "", **facts_of(made.record), "url": made.record["url"], **published}
     picture = made.record.get("screenshot")
     content = {"screenshotUrl": data_url(picture)} if picture else {"content": _text_of(made)}
     lists = {
@@ -284,7 +288,7 @@ def _json(incoming: Incoming, made: MadeCall) -> Reply:
 
 
 def _text(incoming: Incoming, made: MadeCall) -> Reply:
-    """Markdown between two lines about the page and the lists that were asked for, as Jina Reader writes it.
+    """Markdown between lines about the page and the lists that were asked for, as Jina Reader writes it.
 
     Plain text, HTML and pictures are alone.
     """
@@ -293,9 +297,16 @@ def _text(incoming: Incoming, made: MadeCall) -> Reply:
     text = _text_of(made)
     if "markdown" in made.record:
         title = facts_of(made.record).get("title", "")
-        text = f"Title: {title}\n\nURL Source: {made.record['url']}\n\nMarkdown Content:\n{text}"
+        published = f"Published Time: {day}\n\n" if (day := _published(made)) else ""
+        text = f"Title: {title}\n\nURL Source: {made.record['url']}\n\n{published}Markdown Content:\n{text}"
         text += "".join(_list(form, pairs) for form, pairs in _lists(incoming, made).items())
     return answered([made], text.encode("utf-8", "replace"), PLAIN)
+
+
+def _published(made: MadeCall) -> str | None:
+    """When a page says that it was published."""
+    day: str | None = made.record["metadata"].get("published")
+    return day
 
 
 def _list(form: str, pairs: Iterable[tuple[str, str]]) -> str:

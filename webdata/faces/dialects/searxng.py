@@ -45,8 +45,10 @@ NAMES = {"hl": "language", "gl": "language", "start": "pageno", "tbs": "time_ran
 REFUSED = ("enabled_engines", "disabled_engines", "enabled_plugins", "disabled_plugins", "timeout_limit")
 """Parameters of SearXNG that change an answer, and that nothing here honours."""
 TEMPLATES = {"images": "images.html", "videos": "videos.html", "map": "map.html"}
+BANG = "!"
+"""Begins a term that names an engine or a category."""
 OTHER = "other"
-"""SearXNG's category of engines that have to be named."""
+"""SearXNG's category of engines of no other."""
 PLAIN = "text/plain; charset=utf-8"
 
 
@@ -137,13 +139,23 @@ class _Found:
         return len(self.ranks) * sum(1 / rank for rank in self.ranks.values())
 
 
+@dataclass(frozen=True)
+class _Lacking:
+    """An engine or a category that is asked for, and is not here."""
+
+    parameter: str
+    name: str
+    reason: str
+
+
 class Searxng:
     """`/searxng`. `engines` are the names of each resource's engines, in the order in which they are asked."""
 
     def __init__(self, calls: DialectCalls, engines: Mapping[str, Sequence[str]]) -> None:
         self._calls = calls
         searches = [one for one in calls.resources.values() if one.result_fields]
-        self._categories = {one.category: one for one in searches if one.category}
+        others = [one for one in searches if not one.category]
+        self._categories = {one.category: [one] for one in searches if one.category} | {OTHER: others}
         self._engines = {engines[one.name][0]: one for one in searches}
         self._config = Reply(200, orjson.dumps(self._configuration()), {"content-type": JSON})
         self._healthy = Reply(200, b"OK", {"content-type": PLAIN, **FRESH})
@@ -151,19 +163,20 @@ class Searxng:
     def door(self) -> Door:
         """Its routes."""
         search = DoorRoute(f"/{PREFIX}/search", self._search, ("GET", "POST"), contract=SEARCH)
-        others = [replace(search, rule=f"/{PREFIX}{rule}", contract=None) for rule in ("", "/", "/search/")]
+        root = replace(search, rule=f"/{PREFIX}", contract=None)
         open_pages = [
             DoorRoute(f"/{PREFIX}/config", self._show_config, ("GET",), contract=CONFIG),
             DoorRoute(f"/{PREFIX}/healthz", self._show_health, ("GET",), contract=HEALTH),
         ]
-        return Door((PREFIX,), "SearXNG's search", [search, *others, *open_pages], refusal)
+        return Door((PREFIX,), "SearXNG's search", [search, root, *open_pages], refusal)
 
     async def _search(self, incoming: Incoming) -> Reply:
         try:
-            query, ignored = _read(incoming)
-            unknown = [name for name in query.engines if self._engine(name) is None]
-            ignored = (*ignored, *(["engines"] if unknown else []))
-            wanted = self._wanted(query)
+            asked, ignored = _read(incoming)
+            query = self._chosen_by_terms(asked)
+            lacking = self._lacking(query)
+            ignored = (*ignored, *dict.fromkeys(one.parameter for one in lacking))
+            wanted = self._wanted(query, lacking)
         except QueryError as error:
             made = [await self._calls.one(incoming, CallOf(self._first, refusing(error)))]
             return refused(made, refusal)
@@ -171,33 +184,53 @@ class Searxng:
         made = await self._calls.several(incoming, calls)
         if all(one.failed for one in made):
             return refused(made, refusal)
-        return _answer(query, made, [*self._failures(made), *(self._no_engine(name) for name in unknown)])
+        return _answer(query, made, [*self._failures(made), *([one.name, one.reason] for one in lacking)])
 
     def _failures(self, made: Iterable[MadeCall]) -> Iterator[list[str]]:
         """The engines that failed, with the reasons."""
         names = {resource.name: name for name, resource in self._engines.items()}
         return ([names[one.resource.name], one.problem.message] for one in made if one.failed)
 
-    def _no_engine(self, name: str) -> list[str]:
-        return [name[:60], f"There is no such engine here: the engines are {', '.join(self._engines)}."]
+    def _chosen_by_terms(self, query: SearxngQuery) -> SearxngQuery:
+        """With the engines and categories that terms such as `!images` name, in the place of those of the parameters.
+
+        As by SearXNG's search syntax, a term that names none is one to search for; raises QueryError if there is none.
+        """
+        terms = query.q.split()
+        names = {term: term[1:].lower().replace("-", "_") for term in terms if term.startswith(BANG)}
+        chosen = {term: name for term, name in names.items() if name in self._categories or self._engine(name)}
+        if not chosen:
+            return query
+        left = " ".join(term for term in terms if term not in chosen)
+        if not left:
+            raise wrong("q", f"q has nothing to search for beside {' '.join(chosen)[:60]}")
+        categories = tuple(name for name in chosen.values() if name in self._categories)
+        engines = tuple(name for name in chosen.values() if name not in self._categories)
+        return query.model_copy(update={"q": left, "categories": categories, "engines": engines})
+
+    def _lacking(self, query: SearxngQuery) -> list[_Lacking]:
+        """The engines and categories that are not here: clients send the same ones to every SearXNG."""
+        engines = [name for name in query.engines if self._engine(name) is None]
+        no_engine = f"There is no such engine here: the engines are {', '.join(self._engines)}."
+        categories = [name for name in query.categories if name not in self._categories]
+        no_category = f"There is no such category here: the categories are {', '.join(self._categories)}."
+        return [
+            *(_Lacking("engines", name[:60], no_engine) for name in engines),
+            *(_Lacking("categories", name[:60], no_category) for name in categories),
+        ]
 
     @property
     def _first(self) -> Resource:
         return next(iter(self._engines.values()))
 
-    def _wanted(self, query: SearxngQuery) -> list[Resource]:
+    def _wanted(self, query: SearxngQuery, lacking: Sequence[_Lacking]) -> list[Resource]:
         """The resources of the engines that are named, and those of the categories; raises QueryError for none."""
         of_engines = [found for name in query.engines if (found := self._engine(name))]
-        if query.engines and not of_engines and not query.categories:
-            raise wrong("engines", ": ".join(self._no_engine(query.engines[0])), "engine")
-        categories = query.categories or ([] if of_engines else ["general"])
-        return list(dict.fromkeys([*of_engines, *map(self._category, categories)]))
-
-    def _category(self, name: str) -> Resource:
-        if name not in self._categories:
-            known = ", ".join(self._categories)
-            raise wrong("categories", f"{name[:60]!r} is no category here: the categories are {known}", "category")
-        return self._categories[name]
+        of_categories = [one for name in query.categories for one in self._categories.get(name, ())]
+        wanted = list(dict.fromkeys([*of_engines, *of_categories]))
+        if lacking and not wanted:
+            raise wrong(lacking[0].parameter, f"{lacking[0].name}: {lacking[0].reason}")
+        return wanted or self._categories["general"]
 
     def _engine(self, name: str) -> Resource | None:
         """The resource of an engine: `google_web`, `google images`, or `google` for the first of a site."""
@@ -220,7 +253,7 @@ class Searxng:
     def _configuration(self) -> dict[str, Any]:
         """What `/config` of SearXNG has, as far as it means something here."""
         return {
-            "categories": [*self._categories, OTHER],
+            "categories": list(self._categories),
             "engines": [_engine_of(name, resource) for name, resource in self._engines.items()],
             "plugins": [],
             "instance_name": "webdata",

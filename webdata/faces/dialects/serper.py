@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -14,13 +14,13 @@ from webdata.domain.query import Query, Remarks, lower, not_blank
 from webdata.domain.records import Record
 from webdata.faces.api.doors import Door, DoorRoute, RouteContract
 from webdata.faces.api.problems import ProblemDetails
-from webdata.faces.api.side_calls import COST
 from webdata.faces.dialects.calls import (
     CallOf,
     DialectCalls,
     MadeCall,
     Refused,
     answered,
+    in_array,
     located,
     read_body,
     refused,
@@ -37,6 +37,8 @@ from webdata.runtime.server.replies import Reply
 PREFIX = "serper"
 EXAMPLE = '{"q": "coffee shops", "gl": "us", "hl": "en"}'
 PAGE_LENGTH = 10
+MOST_AT_ONCE = 20
+"""Searches of one request."""
 NUMBER = re.compile(r"[0-9]{1,2}(\.[0-9]{1,3})?")
 RELIED_ON = ("title", "link", "snippet")
 SAFE = {"moderate": "medium"}
@@ -83,11 +85,22 @@ class SerperQuery(Query):
         return search_query(resource, values, NAMES, ("hl", "gl", *(() if self.safe == "active" else ("safe",))))
 
 
+OfSearches = Annotated[str | None, Field(description="of searches: it has no effect on a page")]
+
+
 class SerperPage(Query):
     """A page to read."""
 
     url: Annotated[str, Field(description="the absolute URL of a page, such as https://example.com/")]
     includeMarkdown: Annotated[bool, Field(description="true for its main content as Markdown, too")] = False  # noqa: N815  # Serper's name
+    gl: OfSearches = None
+    hl: OfSearches = None
+    tbs: OfSearches = None
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """The preferences of searches, which clients send with every request."""
+        return tuple(name for name in ("gl", "hl", "tbs") if getattr(self, name) is not None)
 
 
 @dataclass(frozen=True)
@@ -121,45 +134,55 @@ class Serper:
         return DoorRoute(f"/{PREFIX}/{path}", partial(self._search, path), ("GET", "POST"), contract=contract)
 
     async def _search(self, path: str, incoming: Incoming) -> Reply:
-        kind = KINDS[path]
-        resource = self._calls.resources[kind.resource]
-        asked = list[SerperQuery]()
-
-        def read() -> tuple[Query, Remarks]:
-            asked.append(read_body(SerperQuery, incoming, EXAMPLE))
-            return asked[0].of(resource, path)
-
-        made = await self._calls.one(incoming, CallOf(resource, read))
-        return refused([made], refusal) if made.failed else _answer(path, asked[0], made)
+        resource = self._calls.resources[KINDS[path].resource]
+        bodies = in_array(incoming.body)
+        try:
+            if bodies is not None and not 1 <= len(bodies) <= MOST_AT_ONCE:
+                raise wrong("q", f"the array has {len(bodies)} searches: send 1 to {MOST_AT_ONCE}")
+            incomings = [incoming] if bodies is None else [replace(incoming, body=body) for body in bodies]
+            asked = [read_body(SerperQuery, one, EXAMPLE) for one in incomings]
+            reads = [partial(one.of, resource, path) for one in asked]
+            for read in reads:
+                read()
+        except QueryError as error:
+            return refused([await self._calls.one(incoming, CallOf(resource, refusing(error)))], refusal)
+        made = await self._calls.several(incoming, [CallOf(resource, read) for read in reads])
+        if all(one.failed for one in made):
+            return refused(made, refusal)
+        answers = [_answer(path, *one) for one in zip(asked, made, strict=True)]
+        return answered(made, answers[0] if bodies is None else answers)
 
     async def _scrape(self, incoming: Incoming) -> Reply:
         resource = self._calls.resources[PAGES]
         try:
             asked = read_body(SerperPage, incoming, SCRAPE_EXAMPLE)
             formats = ["text", "metadata", *(["markdown"] if asked.includeMarkdown else [])]
-            call = page_call(resource, {"url": asked.url, "formats": formats, "content": "main"}, {"url": "url"})
+            wanted = {"url": asked.url, "formats": formats, "content": "main"}
+            call = page_call(resource, wanted, {"url": "url"}, asked.ignored)
         except QueryError as error:
             call = CallOf(resource, refusing(error))
         made = await self._calls.one(incoming, call)
         if made.failed:
             return refused([made], refusal)
         texts = {name: made.record[name] for name in formats}
-        facts = {"metadata": facts_of(made.record), "credits": int(made.headers.get(COST, 0))}
+        facts = {"metadata": facts_of(made.record), "credits": made.cost}
         return answered([made], {**texts, **facts})
 
 
-def _answer(path: str, asked: SerperQuery, made: MadeCall) -> Reply:
+def _answer(path: str, asked: SerperQuery, made: MadeCall) -> dict[str, Any]:
+    """The answer to a search; the error of one of several, where it failed."""
     kind = KINDS[path]
+    parameters = asked.model_dump(exclude_none=True, include={"q", "gl", "hl", "num", "page", "tbs"}) | {"type": path}
+    if made.failed:
+        return {"searchParameters": parameters, **_error(made.problem)}
     results = plain_results(made.resource, made.record)[: asked.num]
     rows = [{**_present(kind.row(one)), "position": number} for number, one in enumerate(results, 1)]
-    parameters = asked.model_dump(exclude_none=True, include={"q", "gl", "hl", "num", "page", "tbs"})
-    body = {
-        "searchParameters": {**parameters, "type": path, "engine": made.engine},
+    return {
+        "searchParameters": {**parameters, "engine": made.engine},
         **_present(kind.more(made.record)),
         kind.rows: rows,
-        "credits": int(made.headers.get(COST, 0)),
+        "credits": made.cost,
     }
-    return answered([made], body)
 
 
 def _present(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -327,6 +350,10 @@ KINDS = {
 
 def refusal(problem: ProblemDetails, request_id: str) -> Reply:
     """An error in Serper's shape, with a code and the request's id."""
+    body = _error(problem)
+    return problem.reply_as(body["statusCode"], {**body, "request_id": request_id}, request_id)
+
+
+def _error(problem: ProblemDetails) -> dict[str, Any]:
     status = 400 if problem.code == "validation_error" else problem.status
-    body = {"message": problem.message, "statusCode": status, "code": problem.code, "request_id": request_id}
-    return problem.reply_as(status, body, request_id)
+    return {"message": problem.message, "statusCode": status, "code": problem.code}

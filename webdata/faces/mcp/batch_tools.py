@@ -18,7 +18,7 @@ from webdata.faces.api.batches import UNKNOWN, owner_of, reach_of
 from webdata.faces.mcp.documents import PartShape, document
 from webdata.faces.mcp.foreign_text import framed, visible_value
 from webdata.faces.mcp.results import MOST_BYTES, ListShape, ToolAnswer, listed, within, wrong_argument
-from webdata.faces.mcp.tools import WebTool
+from webdata.faces.mcp.tools import WebTool, stated
 from webdata.faces.mcp.wording import RESULTS_WORDING, SUBMIT_WORDING, ToolWording
 from webdata.stores.accounts.model import Caller
 from webdata.stores.batches.model import Batch, RowResult
@@ -134,7 +134,7 @@ class BatchTools:
         fields = tool.resource.query.model_fields
         usual = {name: field.get_default(call_default_factory=True) for name, field in fields.items()}
         always = {name: value for name, value in tool.wording.given.items() if value != usual[name]}
-        queries = [{**always, **query} for query in given.queries]
+        queries = [{**always, **stated(tool, query)} for query in given.queries]
         body = orjson.dumps({"resource": tool.resource.name, "queries": queries, "label": given.label})
         answer = await self._submissions.take(owner_of(caller), body, {}, ndjson=False)
         shown = {"batch": answer["id"], "state": "queued", "queries": len(queries), "ended": 0}

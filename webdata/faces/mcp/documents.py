@@ -10,7 +10,7 @@ import orjson
 from webdata.domain.records import Record
 from webdata.domain.text_parts import CURSOR, part_begin, part_cursor, part_end
 from webdata.faces.mcp.foreign_text import framed, visible
-from webdata.faces.mcp.results import ToolAnswer, wrong_argument
+from webdata.faces.mcp.results import ToolAnswer, whole_number, wrong_argument
 from webdata.faces.mcp.tools import LONGEST_PART, USUAL_PART, WebTool
 
 LEAST_PART = 1000
@@ -28,7 +28,7 @@ class PartShape:
     @classmethod
     def read(cls, arguments: Mapping[str, Any]) -> "PartShape":
         """The shape that arguments ask for; raises QueryError."""
-        most, cursor = arguments.get("max_chars", USUAL_PART), arguments.get("cursor")
+        most, cursor = whole_number(arguments.get("max_chars", USUAL_PART)), arguments.get("cursor")
         if type(most) is not int or not LEAST_PART <= most <= LONGEST_PART:
             raise wrong_argument("max_chars", f"is no whole number from {LEAST_PART} to {LONGEST_PART}")
         if cursor is not None and not (isinstance(cursor, str) and re.fullmatch(CURSOR, cursor)):

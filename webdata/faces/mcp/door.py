@@ -71,10 +71,10 @@ class McpDoor:
         self._closed = False
 
     def door(self) -> Door:
-        """Its routes: some clients end an address with a slash."""
+        """Its route."""
         summary = "tools for language models, by the Model Context Protocol"
         contract = RouteContract("a message of JSON-RPC 2.0", example=LISTING, parameters={"tools": ABOUT_TOOLS})
-        routes = [DoorRoute(PATH, self.answer, contract=contract), DoorRoute(f"{PATH}/", self.answer)]
+        routes = [DoorRoute(PATH, self.answer, contract=contract)]
         return Door((PREFIX,), summary, routes, lambda problem, number: problem.reply(number))
 
     async def answer(self, incoming: Incoming) -> Reply:

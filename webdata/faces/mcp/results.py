@@ -20,6 +20,7 @@ MOST_BYTES = 36_000
 """Bytes of all results, once as data and once as text."""
 LONGEST_TITLE, LONGEST_SOURCE, LONGEST_DATE, LONGEST_URL = 120, 60, 40, 2000
 WORD = re.compile(r"\w+")
+NUMBER = re.compile(r"[0-9]{1,9}")
 BASIC = ("title", "url", "image", "date", "source", "snippet")
 
 
@@ -41,7 +42,7 @@ class ListShape:
     @classmethod
     def read(cls, tool: WebTool, arguments: Mapping[str, Any]) -> "ListShape":
         """The shape that arguments ask for; raises QueryError."""
-        most = arguments.get("max_results", USUAL_RESULTS)
+        most = whole_number(arguments.get("max_results", USUAL_RESULTS))
         if type(most) is not int or not 1 <= most <= MOST_RESULTS:
             raise wrong_argument("max_results", f"is no whole number from 1 to {MOST_RESULTS}")
         fields = arguments.get("fields", [])
@@ -51,6 +52,11 @@ class ListShape:
         if unknown := [name for name in fields if name not in known]:
             raise wrong_argument("fields", f"cannot have {unknown[0][:60]!r}: the fields are {', '.join(known)}")
         return cls(most, tuple(dict.fromkeys(fields)))
+
+
+def whole_number(value: Any) -> Any:
+    """A number that a client sends as a text; any other value as it is."""
+    return int(value) if isinstance(value, str) and NUMBER.fullmatch(value) else value
 
 
 def wrong_argument(name: str, wrong: str) -> QueryError:

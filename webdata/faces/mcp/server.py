@@ -87,7 +87,11 @@ class ToolServer:
         app = cast("AsgiApp", self._manager.handle_request)
         return await asgi_reply(app, request.incoming, body, request)
 
-    async def _list(self, context: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None) -> ListToolsResult:
+    async def _list(
+        self, context: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        if params and params.cursor:
+            raise MCPError(INVALID_PARAMS, "Unknown cursor: one answer has all tools.")
         return ListToolsResult(tools=[_described(tool) for tool in _request(context).tools.values()])
 
     async def _call(self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:

@@ -19,7 +19,7 @@ from webdata.faces.mcp.batch_tools import BatchTool
 from webdata.faces.mcp.documents import PartShape, document
 from webdata.faces.mcp.next_steps import error_text
 from webdata.faces.mcp.results import ListShape, ToolAnswer, listed, wrong_argument
-from webdata.faces.mcp.tools import AnyTool, WebTool
+from webdata.faces.mcp.tools import AnyTool, WebTool, stated
 from webdata.runtime.server.incoming import Incoming
 from webdata.stores.accounts.model import Caller
 
@@ -64,12 +64,13 @@ class ToolCalls:
 
     async def called(self, tool: AnyTool, arguments: Mapping[str, Any], request: ToolRequest) -> ToolEnd:
         """Call a tool with the key of a request; what is wrong with the arguments is an error of the tool."""
+        given = stated(tool, arguments)
         if isinstance(tool, WebTool):
-            return await self._called(tool, arguments, request.incoming)
+            return await self._called(tool, given, request.incoming)
         assert isinstance(tool, BatchTool), tool
         meta = {REQUEST_ID: request.incoming.id}
         try:
-            answer = await tool.run(request.caller, tool.arguments.check(arguments))
+            answer = await tool.run(request.caller, tool.arguments.check(given))
         except Exception as error:  # noqa: BLE001  # whatever happens, the model is told
             return _failed(tool, logged_problem(error, request.incoming.id).reply(request.incoming.id).body, meta)
         return ToolEnd(answer.text, answer.structured, meta)

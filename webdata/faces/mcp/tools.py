@@ -185,6 +185,15 @@ class AnyTool(Protocol):
 Tools = TypeVar("Tools", bound=AnyTool)
 
 
+def stated(tool: AnyTool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments without nulls and empty texts, where an argument need not be given.
+
+    Clients that make every argument required, as the strict schemas of some models are, have their models fill them so.
+    """
+    required = tool.input_schema.get("required", ())
+    return {name: value for name, value in arguments.items() if name in required or value not in (None, "")}
+
+
 def chosen_tools(tools: Mapping[str, Tools], wanted: str | None, scopes: Collection[str]) -> dict[str, Tools]:
     """The tools that a client names, separated by commas, or the default ones, as far as its key opens them.
 
