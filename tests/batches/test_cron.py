@@ -5,7 +5,7 @@ from time import thread_time
 
 import pytest
 
-from webdata.batches.cron import check, following, last_due, zone
+from webdata.batches.cron import check, check_zone, following, last_due, zone
 
 
 def utc(*parts):
@@ -63,6 +63,14 @@ def test_wrong_expressions_are_told(cron, message):
     """What is wrong with an expression is told with what would be right."""
     with pytest.raises(ValueError, match=message):
         check(cron)
+
+
+@pytest.mark.parametrize("name", ["localtime", "posixrules", "right/Europe/Berlin"])
+def test_the_time_of_a_machine_is_no_time_zone(name):
+    """Whichever machine comes first runs a schedule, so that its times are the same on each."""
+    with pytest.raises(ValueError, match="is no time zone"):
+        check_zone(name)
+    check_zone("Europe/Berlin")
 
 
 @pytest.mark.parametrize("name", ["Berlin", "../etc/passwd", "", "Europe"])

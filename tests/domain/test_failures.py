@@ -27,3 +27,8 @@ def test_a_query_that_can_never_succeed_is_invalid(error):
     """Wrong parameters, a forbidden target and unsupported content have the outcome of a query that cannot be run."""
     failure = Failure.of(error, {"url": "x"}, 7)
     assert failure == Failure({"url": "x"}, "invalid", None, str(error), 7)
+
+
+def test_a_media_type_without_end_is_shown_in_part():
+    """A site may send a header of 64 KB, which its caller need not read."""
+    assert len(str(UnsupportedContentError("x/" + "y" * 60_000))) < 1000

@@ -63,3 +63,14 @@ def test_the_element_counts_where_the_header_leads_nowhere():
     body = b'<meta http-equiv="refresh" content="0; url=/next">'
     found = middleware.process_response(Request(URL), HtmlResponse(URL, headers={"Refresh": "300"}, body=body))
     assert found.url == "https://example.com/next"
+
+
+@pytest.mark.parametrize("charset", ["zlib", "bz2", "punycode", "idna", "undefined", "rot13", "utf-16-le", "koi8-r"])
+def test_a_refresh_is_found_whatever_charset_the_site_names(charset):
+    """A name of no charset, but of another codec, neither fails the page nor is used."""
+    middleware = RefreshMiddleware.from_crawler(get_crawler(settings_dict={"METAREFRESH_MAXDELAY": 11}))
+    codec = charset if charset in ("utf-16-le", "koi8-r") else "ascii"
+    body = '<meta http-equiv="refresh" content="0; url=/next">'.encode(codec)
+    headers = {"Content-Type": f"text/html; charset={charset}"}
+    found = middleware.process_response(Request(URL), HtmlResponse(URL, headers=headers, body=body))
+    assert found.url == "https://example.com/next"

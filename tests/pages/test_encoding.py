@@ -1,13 +1,15 @@
 """Charsets: declared, wrongly declared, and not declared at all."""
 
+import encodings.aliases
 import subprocess
 import sys
+import zlib
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webdata.pages.encoding import decoded
+from webdata.pages.encoding import MOST_NAMES, decoded
 
 TEXTS = {
     "utf-8": "Grüße, 世界, здравствуйте",
@@ -65,6 +67,23 @@ def test_invalid_bytes_do_not_change_the_charset():
     """An invalid byte in a long text is one U+FFFD."""
     text, charset = decoded("здравствуйте ".encode() * 20 + b"\xff", "text/html; charset=utf-8")
     assert (text.count("\ufffd"), charset) == (1, "utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(set(encodings.aliases.aliases.values()) | {"idna", "punycode", "undefined"}))
+@pytest.mark.parametrize("body", [b"<p>a-b " * 10_000, b"\xff\0a" * 1000, zlib.compress(bytes(1_000_000))])
+def test_a_name_of_any_codec_gives_a_text(name, body):
+    """Python's codecs that are no charsets of pages are none here either: they unpack, fail, or take very long."""
+    text, charset = decoded(body, f"text/html; charset={name}")
+    assert len(text) <= len(body)
+    assert charset not in ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "undefined", "utf-7", "zlib")
+
+
+def test_names_of_no_charset_are_not_remembered_for_ever():
+    """Python keeps each name that it has ever looked up, which would fill the memory of a process that reads pages."""
+    for number in range(1000):
+        assert decoded(b"x", f"text/html; charset=none-{number}") == ("x", "utf-8")
+        assert decoded(b"<meta charset=none-%d>" % -number, None)[1] == "utf-8"
+    assert len(encodings._cache) <= MOST_NAMES + 2
 
 
 @settings(deadline=None)

@@ -9,6 +9,8 @@ from cronsim import CronSim, CronSimError
 FIELDS = 5
 MOST_COUNTED = 1000
 """Missed times that are counted."""
+OF_MACHINE = ("Factory", "localtime", "posix/", "posixrules", "right/")
+"""Beginnings of names beside the IANA's: another machine has other files of these names, or none."""
 MINUTE = timedelta(minutes=1)
 EXAMPLE = "0 6 * * 1-5 for 6:00 from Monday to Friday"
 
@@ -19,6 +21,11 @@ def zone(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (KeyError, OSError, ValueError):  # a name that is unknown, that of a folder, or a path
         raise ValueError("is no time zone: give a name of the IANA's database, such as Europe/Berlin") from None
+
+
+def check_zone(name: str) -> None:
+    """Check the time zone of a new schedule; raises ValueError, also for the names of a machine's own files."""
+    zone("" if name.startswith(OF_MACHINE) else name)
 
 
 def check(cron: str) -> str:

@@ -146,6 +146,10 @@ class PassedOverError(UpstreamError):
     """An API was not asked: the requests of its day are used up, or its price is more than the account has."""
 
 
+LONGEST_TYPE = 255
+"""Characters of a media type that are shown: no registered one is longer (RFC 6838, 4.2), and a site may send more."""
+
+
 class UnsupportedContentError(WebdataError):
     """Content that cannot be given in the requested form, such as a picture as Markdown; `advice` is what would be."""
 
@@ -155,8 +159,8 @@ class UnsupportedContentError(WebdataError):
         reason: str = "which cannot be given as Markdown",
         advice: str = "ask for it with response_type full",
     ):
-        super().__init__(f"the page is {content_type}, {reason}: {advice}")
-        self.content_type = content_type
+        self.content_type = content_type[:LONGEST_TYPE]
+        super().__init__(f"the page is {self.content_type}, {reason}: {advice}")
         self.reason = reason
         self.advice = advice
 

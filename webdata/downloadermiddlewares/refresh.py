@@ -6,6 +6,8 @@ from scrapy import Request
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware
 from scrapy.http import HtmlResponse, Response
 
+from webdata.fetching.opening import as_utf8
+
 OPENING = 64 * 1024
 """Bytes that are searched for a refresh; Scrapy searches 4,096 characters, and would decode the whole page for them."""
 MOST_HEADER = 4096
@@ -25,15 +27,19 @@ class RefreshMiddleware(MetaRefreshMiddleware):
         self, request: Request, response: Response
     ) -> Request | Response:
         opening = response.body[:OPENING] if isinstance(response, HtmlResponse) else b""
-        for body in filter(None, (_as_element(response), opening)):
-            page = HtmlResponse(response.url, headers=response.headers, body=body, request=request)
+        for body in filter(_may_refresh, (_as_element(response), opening)):
             try:
-                found = super().process_response(request, page)
+                found = super().process_response(request, as_utf8(response, body))
             except ValueError:  # no request can be made of it
                 continue
             if isinstance(found, Request) and found.url != request.url:
                 return found
         return response
+
+
+def _may_refresh(body: bytes) -> bool:
+    """Whether the word is in it, in UTF-16 or in any other charset: most pages are not decoded."""
+    return b"refresh" in body.replace(b"\0", b"").lower()
 
 
 def _as_element(response: Response) -> bytes:

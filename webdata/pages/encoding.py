@@ -5,6 +5,7 @@ declaration, detection from the bytes. A declaration that the bytes contradict i
 """
 
 import codecs
+import encodings
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -71,7 +72,17 @@ LIKELY = [
     "mac_cyrillic",
 ]  # fmt: skip
 """Charsets of real pages."""
-for _charset in (*CODECS, *CODECS.values(), *LIKELY):
+WEB = frozenset([
+    "utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "big5hkscs", "cp866", "cp874", "cp932", "cp949",
+    "euc_jp", "gb18030", "iso2022_jp", "koi8-r", "koi8-u", "mac-cyrillic",
+    *(f"iso8859-{part}" for part in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)),
+    *(f"cp125{part}" for part in range(9)),
+])  # fmt: skip
+"""The codecs of the WHATWG's charsets, and UTF-32. Python has others by name that are no charset of pages, or none at
+all: `zlib` unpacks, `punycode` takes the square of a text's length, `idna` fails."""
+MOST_NAMES = 300
+"""Names of charsets that are remembered: all known ones, and some that pages have made up, up to 64 KB each."""
+for _charset in (*WEB, *CODECS, *LIKELY):
     codecs.lookup(_charset)  # imports it, which fails later in a process that has no file left to open
 
 DAMAGE = {"utf-8": 0.5}
@@ -99,12 +110,22 @@ def decoded(body: bytes, content_type: str | None) -> tuple[str, str]:
 
 
 def _codec(name: str | None) -> str | None:
-    """The codec of a charset; None for a name that is not known."""
+    """The codec of a charset; None for a name that is not known, or is none of the web's."""
     resolved = resolve_encoding(name) if name else None
+    _forget_unknown()
     try:
-        return CODECS.get(found := codecs.lookup(resolved).name, found) if resolved else None
+        codec = CODECS.get(found := codecs.lookup(resolved).name, found) if resolved else None
     except LookupError:
         return None
+    return codec if codec in WEB else None
+
+
+def _forget_unknown() -> None:
+    """Bound the names that Python remembers for ever, since no codec has them."""
+    remembered = encodings._cache  # noqa: SLF001  # there is no public attribute
+    if len(remembered) > MOST_NAMES:
+        for name in [name for name, codec in remembered.items() if codec is None]:
+            remembered.pop(name, None)
 
 
 def _text(body: bytes, codec: str) -> tuple[str, str]:

@@ -38,7 +38,8 @@ class PageOptions:
 
     With `formats` or `extract` it is the record of these. Of the elements that the selectors `include` match the
     Markdown, the text, the lists and the extracts are made, without those that `exclude` matches. `content` is how much
-    of the page is in its Markdown, `pages` are those of a PDF. Markdown of a `bare` page is its text without markup.
+    of the page is in its Markdown, `pages` are those of a PDF. Markdown of a `bare` page is its text without markup, or
+    XML as it is.
     """
 
     response_type: Literal["full", "markdown"]
@@ -204,7 +205,7 @@ def _read(sent: _SentText, asked: PageOptions, *, as_text: bool = False) -> _Rea
         return _Reading(plain, plain)
     if sent.form is Kind.TEXT:
         return _Reading(text, text)
-    if sent.form in (Kind.HTML, Kind.XML):
+    if sent.form is Kind.HTML or (sent.form is Kind.XML and not asked.bare):
         from webdata.pages._url.markdown import converted, feed  # noqa: PLC0415 - the converter takes 6 MB of a process
 
         if sent.form is Kind.HTML:

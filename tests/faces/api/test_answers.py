@@ -218,6 +218,15 @@ async def test_a_full_archive_fails_no_call_and_says_so(ask, stores):
     assert (await archived(ask))[0].status == 200
 
 
+async def test_a_long_query_takes_its_room(ask):
+    """What is asked for is stored with each answer, so a small answer to a long query is not small."""
+    used = [0]
+    for words in ("short", "long+" * 380):
+        await archived(ask, f"/v1/search?q={words}&archive=true")
+        used.append((await ask("/v1/answers")).json["stored"]["bytes"])
+    assert used[2] - used[1] > used[1] - used[0] + 900
+
+
 async def test_an_answer_larger_than_what_is_archived_says_so(ask, monkeypatch):
     """It is given all the same."""
     monkeypatch.setattr(answer_archive, "MOST_BODY", 1)

@@ -131,6 +131,15 @@ async def test_what_is_no_message_is_an_error(ask, version, body, code):
 
 
 @pytest_twisted.ensureDeferred
+@pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", None])
+async def test_a_message_of_another_type_is_an_error_of_json_rpc(ask, content_type):
+    """What is sent as no JSON is refused in the form that clients of the protocol read."""
+    found = await ask("tools/list", **{"Content-Type": content_type})
+    assert (found.status, found.json["error"]["code"]) == (400, -32600)
+    assert "application/json" in found.json["error"]["message"]
+
+
+@pytest_twisted.ensureDeferred
 async def test_an_unknown_version_is_refused_with_those_that_are_known(ask):
     """The error lists the versions that a client can use."""
     for about in ({}, {"body": b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'}):  # as of 2026, and of before

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from threading import Event
 from time import monotonic, sleep
 
 import pytest
@@ -84,6 +85,34 @@ async def test_processes_that_cannot_begin_begin_at_the_next_attempt(monkeypatch
 
     monkeypatch.setattr(conversion, "process_pool", pool)
     assert await converted(SMALL) == url.page(SMALL, response_type="markdown", bare=True, **RESPONSE)
+
+
+@pytest.mark.task
+async def test_the_event_loop_goes_on_while_the_processes_start(monkeypatch):
+    """The first page starts them, which would delay all other calls by most of a second."""
+    began, goes_on, waited = Event(), Event(), []
+
+    def slow_pool(*arguments):
+        pool = process_pool(*arguments)
+        schedule = pool.schedule
+
+        def scheduled(*task, **options):
+            began.set()
+            waited.append(goes_on.wait(10))
+            return schedule(*task, **options)
+
+        pool.schedule = scheduled
+        return pool
+
+    monkeypatch.setattr(conversion, "process_pool", slow_pool)
+    conversions = Conversions()
+    conversions.hold()
+    pages = [asyncio.create_task(conversions.page(SMALL, 20, MARKDOWN)) for _ in range(WORKERS)]
+    await asyncio.to_thread(began.wait, 10)
+    goes_on.set()
+    assert [page["data"] for page in await asyncio.gather(*pages)] == ["# Tea\n\nIt is **green**.\n"] * WORKERS
+    await conversions.release()
+    assert waited == [True] * WORKERS
 
 
 class BrokenPool:

@@ -154,6 +154,22 @@ async def test_too_many_headers_are_refused(transport, name):
     assert caught.value.kind == "too_many_headers"
 
 
+@pytest.mark.parametrize(
+    ("transport", "status"),
+    [
+        *(("http", status) for status in (b"000", b"20", b"2000", b"-1", b"99999999999999999999", b"none")),
+        *(("impersonate", status) for status in (b"000", b"20", b"-1", b"none")),  # of more digits it reads three
+    ],
+)
+async def test_a_status_that_is_none_is_a_failure_of_the_upstream(transport, status):
+    """A site that sends another number than HTTP has is told from a fault of this service."""
+    site = Site(b"HTTP/1.1 %s x\r\nContent-Length: 2\r\n\r\nok" % status)
+    async with crawling() as crawler, site.running() as url:
+        with pytest.raises(Exception) as caught:  # noqa: PT011  # checked below
+            await download(crawler, url, transport)
+    assert isinstance(fetch_error(caught.value), UpstreamError)
+
+
 @pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on this machine")
 async def test_too_many_headers_are_refused_in_the_browser():
     """The browser's pages have the same bounds: endless heads and too many headers are an upstream failure."""

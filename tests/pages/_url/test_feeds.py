@@ -1,5 +1,7 @@
 """Feeds under any type, as lists of their entries."""
 
+from time import process_time
+
 import pytest
 
 from webdata.domain.errors import UnsupportedContentError
@@ -14,9 +16,11 @@ ATOM = """<feed xmlns="http://www.w3.org/2005/Atom"><title>T</title><link rel="s
 <entry><title>A</title><link href="a"/><author><name>Ann</name></author><summary>1 &lt; 2</summary></entry></feed>"""
 
 
-def read(body, content_type):
+def read(body, content_type, **options):
     headers = {"Content-Type": content_type}
-    return page(body.encode(), url="https://site.example/", status=200, headers=headers, response_type="markdown")
+    return page(
+        body.encode(), url="https://site.example/", status=200, headers=headers, response_type="markdown", **options
+    )
 
 
 @pytest.mark.parametrize("content_type", ["text/html", "application/rss+xml", "text/xml", ""])
@@ -33,6 +37,18 @@ def test_an_atom_feed_is_a_list_of_entries():
     answer = read(ATOM, "text/html")
     assert answer["data"] == "# [T](https://site.example/)\n\n- [A](https://site.example/a): Ann\n\n  1 < 2\n"
     assert answer["config"]["content_type"] == "application/atom+xml"
+
+
+def test_a_feed_that_takes_too_long_is_given_as_it_is():
+    """A feed of many namespaces, each of which every element would repeat, is XML to whoever has no time to read it."""
+    spaces = " ".join(f'xmlns:n{number}="u{number}"' for number in range(3000))
+    parts = " ".join(f"<n{number % 3000}:b>x</n{number % 3000}:b>" for number in range(20_000))
+    entry = f'<entry><content type="xhtml">{parts}</content></entry>'
+    body = f'<feed xmlns="http://www.w3.org/2005/Atom" {spaces}>{entry}</feed>'
+    began = process_time()
+    given = read(body, "text/xml", bare=True)["data"]
+    assert process_time() - began < 5
+    assert given == f"```xml\n{body}\n```\n"
 
 
 @pytest.mark.parametrize(("mark", "title"), [("", "[A](https://e.example/1)"), (" isPermaLink='false'", "A")])

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+import orjson
+
 from webdata.accounts.access.cache import Hit
 from webdata.crawling.warm_crawlers import Answer
 from webdata.domain.errors import DatabaseUnavailableError, UpstreamError
@@ -38,6 +40,8 @@ MOST_PAGE = 16 * MEBIBYTE
 """Bytes of the longest page, decompressed; an answer with a longer one is archived without it."""
 LONGEST_URL = 2000
 """Characters of a page's address that are shown."""
+OF_ROW = 1000
+"""Bytes of what else is stored of an answer: its headers, ids and times."""
 NO_RECORD = "only an answer with a record is archived"
 PRIVATE = "it is for its caller alone, as the call has headers, cookies, a method or a body of its own"
 TOO_LARGE = f"it is larger than {MOST_BODY // MEBIBYTE} MiB"
@@ -71,7 +75,7 @@ class Packed(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Bytes of the content."""
         return len(self.content.body) + len(self.content.page or b"")
 
 
@@ -119,6 +123,7 @@ async def packed_answer(
     _check_archivable(call.query, len(body))
     stored = await asyncio.to_thread(_packed, end, bytes(body))
     of = end.entry if isinstance(end, Hit) else end
+    query = shown_query(call.query)
     answer = ArchivedAnswer(
         call.id,
         call.account.id,
@@ -130,10 +135,10 @@ async def packed_answer(
         isinstance(end, Hit),
         now,
         now + timedelta(days=call.days),
-        shown_query(call.query),
+        query,
         headers,
         len(body),
-        stored.size,
+        stored.size + len(orjson.dumps((query, stored.page))) + OF_ROW,
         stored.state,
         stored.page,
     )

@@ -59,7 +59,7 @@ class NewSchedule(Query):
     timezone: Annotated[
         str,
         described("the time zone of these, such as Europe/Berlin", "Europe/Berlin", max_length=64),
-        _explained(cron.zone),
+        _explained(cron.check_zone),
     ] = "UTC"
     label: Annotated[str, described("what it is for", "prices", max_length=MOST_LABEL)] = ""
     batch: Annotated[dict[str, Any], described("the batch, as the JSON body of POST /v1/batches", EXAMPLE)]

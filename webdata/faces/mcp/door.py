@@ -87,6 +87,8 @@ class McpDoor:
             check_places(incoming)
             caller = await self._admission.api_keys.authenticate(incoming.header)
             tools = self._chosen(incoming, caller)
+            if (incoming.header("content-type") or "").partition(";")[0].strip().lower() != JSON:
+                return _no_message(INVALID_REQUEST, f"The Content-Type of a message is {JSON}.")
             message = orjson.loads(incoming.body)  # stricter than the SDK: UTF-8 alone, no halves of pairs, no NaN
             if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
                 return _no_message(INVALID_REQUEST, "A body is one message of JSON-RPC 2.0, as an object: no batch.")

@@ -6,9 +6,11 @@ is used up; the overhead is less than a millisecond a page.
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import asynccontextmanager
+from functools import partial
 from threading import Lock, Thread
 from typing import Any
 
@@ -80,6 +82,8 @@ class Conversions:
     def __init__(self, seconds: float = SECONDS, seconds_bare: float = SECONDS):
         self.seconds = {False: seconds, True: seconds_bare}
         self._pool: ProcessPool | None = None
+        self._started: ProcessPool | None = None
+        """The pool whose processes run, or have run: to ask another one whether it is active would start it."""
         self._slots = FairSlots(WORKERS)
         self._holders = 0
         self._is_here = False
@@ -166,13 +170,30 @@ class Conversions:
         async with self._slots.slot(account):
             task = (function, [*arguments], seconds + 1)
             try:
-                return await asyncio.wrap_future(self._running_pool().schedule(_alarmed, task, timeout=seconds))
+                return await asyncio.wrap_future(await self._scheduled(task, seconds))
             except (ProcessExpired, BrokenProcessPool, MemoryError, TimeoutError):
                 return None
 
+    async def _scheduled(self, task: Sequence[Any], seconds: float) -> "Future[Any]":
+        """The result of a task, in the future. The first one of a pool starts its processes, in a thread.
+
+        That takes most of a second, in which others are to be answered.
+        """
+        pool = self._running_pool()
+        schedule = partial(pool.schedule, _alarmed, task, timeout=seconds)
+        if pool is self._started:
+            return schedule()
+        try:
+            future = await asyncio.to_thread(schedule)
+        except Exception:
+            self._started = pool  # so that it is replaced, if it is broken
+            raise
+        self._started = pool
+        return future
+
     def _running_pool(self) -> ProcessPool:
         with self._lock:
-            if self._pool and not self._pool.active:
+            if self._pool and self._pool is self._started and not self._pool.active:
                 Thread(target=_end, args=(self._pool,)).start()  # one process that dies breaks it, the others live on
                 self._pool = None
             self._pool = self._pool or process_pool(WORKERS, MODULES)

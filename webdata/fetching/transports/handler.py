@@ -10,6 +10,7 @@ from scrapy.exceptions import DownloadTimeoutError, NotSupported
 from scrapy.http import Response
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
 
+from webdata.domain.errors import UpstreamError
 from webdata.fetching.egress.connect import GuardedPool
 from webdata.fetching.egress.guard import Guard
 from webdata.fetching.egress.rule import Rule
@@ -19,6 +20,8 @@ from webdata.fetching.transports.browser.process import Browser
 from webdata.fetching.transports.http import BoundedHandler
 from webdata.fetching.transports.proxy_tunnel import ProxiedHandler
 
+STATUSES = range(100, 1000)
+"""Three digits (RFC 9112, 4): what parsers read of other ones is a number all the same."""
 PROXIED = "http through a proxy"
 """The transport `http` has a handler of its own for it, with other connections."""
 
@@ -46,7 +49,10 @@ class TransportsHandler(BaseDownloadHandler):
             transport = PROXIED
         if transport not in self._handlers:
             self._handlers[transport] = self._create(transport)
-        return await self._handlers[transport].download_request(request)
+        response = await self._handlers[transport].download_request(request)
+        if response.status not in STATUSES:
+            raise UpstreamError("the upstream's answer has no status of HTTP", "no_status")
+        return response
 
     async def close(self) -> None:
         for handler in [*self._handlers.values()]:

@@ -54,7 +54,7 @@ class ArchivedAnswer:
     body_size: int
     """Bytes of the body."""
     stored_size: int
-    """Bytes of the body and the page, as they are stored."""
+    """Bytes of the body, the page and the query, as they are stored, and of the row around them."""
     page_state: PageState
     page: PageFacts | None = None
     """None where `page_state` is not `archived`."""
