@@ -142,7 +142,7 @@ async def test_several_formats_are_one_document(post, calls):
         ({"formats": [{"type": "screenshot", "viewport": {"width": 100}}]}, "formats has 'viewport'"),
         ({"timeout": 0}, "timeout"),
         ({"onlyMain": True}, "'onlyMain' is no field here: the nearest is 'onlyMainContent'"),
-        ({"url": "a.example"}, "url has no scheme"),
+        ({"url": "tea"}, "url cannot be 'tea'"),
         ({"url": None}, "url is missing"),
     ],
 )
@@ -170,6 +170,15 @@ async def test_errors_have_firecrawls_shape(post, calls, error, status, code):
     response = await post("/firecrawl/v2/scrape", url=URL)
     assert (response.status, response.json["success"], response.json["code"]) == (status, False, code)
     assert response.json["request_id"] == response.headers["x-request-id"]
+
+
+@pytest.mark.parametrize("given", ["a.example/tea", "a.example:443/tea", "https://a.example/tea"])
+@ensureDeferred
+async def test_a_url_may_have_no_scheme(post, calls, given):
+    """As people and models write addresses."""
+    calls.pages = {"https://a.example/tea": page_answer("https://a.example/tea", "# Tea")}
+    found = (await post("/v2/scrape", url=given)).json["data"]
+    assert (found["markdown"], found["metadata"]["sourceURL"]) == ("# Tea", given)
 
 
 @pytest.mark.parametrize("cache_bytes", [1_000_000])

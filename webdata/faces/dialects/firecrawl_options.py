@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 from webdata.batches.chunk_runs import ROWS_AT_ONCE
 from webdata.domain.query import Query, check_known, explained, lower, not_blank
 from webdata.faces.dialects.calls import EMPTY, Refused, stated, wrong
-from webdata.faces.dialects.pages import not_honoured
+from webdata.faces.dialects.pages import not_honoured, with_scheme
 from webdata.resources.url_request import FRESH_SECONDS
 from webdata.stores.batches.model import CHUNK_ROWS
 
@@ -148,7 +148,7 @@ class FirecrawlPage(Query):
         given["maxAge"] = self._most_age
         formats = list(dict.fromkeys(FORMS[form] for form in self.forms))
         return {
-            "url": url,
+            "url": with_scheme(url),
             "formats": [*formats, "metadata"],
             "content": "main" if self.onlyMainContent and "markdown" in formats else None,
             **{field: given[option] for option, field in FIELDS.items()},
@@ -215,7 +215,7 @@ def _country(location: Mapping[str, Any] | None) -> str | None:
 class FirecrawlScrape(FirecrawlPage):
     """One page."""
 
-    url: Annotated[str, Field(description="the absolute URL of a page, such as https://example.com/")]
+    url: Annotated[str, Field(description="the URL of a page, such as https://example.com/ or example.com")]
 
 
 def _enough_at_once(value: int | None, info: ValidationInfo) -> int | None:

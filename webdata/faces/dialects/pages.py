@@ -1,5 +1,6 @@
 """Pages that a dialect asks for: calls of `/v1/request`, of which a dialect sets what it has an option for."""
 
+import re
 from collections.abc import Collection, Mapping
 from functools import partial
 from math import inf
@@ -15,6 +16,8 @@ PAGES = "url_request"
 """The name of the resource."""
 ANY_URL = "https://example.com/"
 """In the place of the URLs of many pages, for the check of the options that all of them have."""
+HOST = re.compile(r"(?!-)[\w-]+(\.[\w-]+)+(:\d+)?(?=[/?#]|$)")
+"""The beginning of an address without a scheme, as people write it."""
 FACTS = ("title", "description", "language")
 
 
@@ -46,6 +49,11 @@ def page_query(
         if value is not None and name not in fields:
             raise not_honoured(names[name])
     return read_query(resource, chosen(values), names, ignored)
+
+
+def with_scheme(url: str) -> str:
+    """The URL, by HTTPS where it begins with the name of a host; any other text as it is."""
+    return f"https://{url}" if HOST.match(url) else url
 
 
 def data_url(picture: Mapping[str, Any]) -> str:
