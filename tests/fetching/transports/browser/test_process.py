@@ -1,6 +1,7 @@
 """The browser of a process: page slots, starts, failures and ends."""
 
 import asyncio
+import errno
 import gc
 import os
 import signal
@@ -108,6 +109,23 @@ async def test_a_killed_driver_is_not_logged(caplog):
     await browser.close()
     gc.collect()
     assert "driver" not in caplog.text
+
+
+@pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on this machine")
+async def test_a_driver_that_does_not_start_is_one_line(caplog, monkeypatch):
+    """As where no file can be opened: asyncio logs no unretrieved exception beside it."""
+
+    async def no_file(*_, **__):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", no_file)
+    browser = Browser(find_chromium())
+    with pytest.raises(UpstreamError):
+        await browser.open()
+    await browser.close()
+    gc.collect()
+    (line,) = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    assert line.startswith("The browser cannot be had: it does not start (Cannot launch Node.js")
 
 
 async def test_an_unreachable_browser_is_an_upstream_error(caplog):

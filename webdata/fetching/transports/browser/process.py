@@ -64,7 +64,8 @@ LAUNCH_SECONDS = 20.0
 CLOSE_SECONDS = 5.0
 ANSWER_SECONDS = 1.0
 """Time limit of a check that takes a working browser some milliseconds."""
-DRIVER_ENDED = "Connection closed while reading from the driver"
+DRIVER_ERRORS = ("Connection closed while reading from the driver", "Cannot launch Node.js executable")
+"""How the messages begin for a driver that has ended, and for one that did not start."""
 
 
 class Browser:
@@ -214,7 +215,7 @@ class Browser:
     async def _start(self) -> "Chromium":
         from playwright.async_api import async_playwright  # noqa: PLC0415 - it takes half a second
 
-        logging.getLogger("asyncio").addFilter(_is_not_driver_end)
+        logging.getLogger("asyncio").addFilter(_is_of_no_driver)
         self._playwright = await async_playwright().start()
         chromium = self._playwright.chromium
         if self._url is None:
@@ -265,6 +266,6 @@ class Browser:
                     await playwright.stop()
 
 
-def _is_not_driver_end(record: logging.LogRecord) -> bool:
-    """False for asyncio's record of a driver's end: Playwright reads that exception only while it starts."""
-    return not record.exc_info or str(record.exc_info[1]) != DRIVER_ENDED
+def _is_of_no_driver(record: logging.LogRecord) -> bool:
+    """False for asyncio's record of a driver's error: Playwright stores it in a future too, which it rarely reads."""
+    return not (record.exc_info and str(record.exc_info[1]).startswith(DRIVER_ERRORS))
