@@ -3,8 +3,9 @@
 Style sheets hide one of two texts and set the facts of a line apart; without them the words would run together.
 """
 
+import re
 from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
 from unicodedata import category
 
 from lxml.html import HtmlElement
@@ -20,10 +21,15 @@ LONGEST = 500
 LONGEST_PRICE = 40
 MOST_INNER = 10
 """Elements in a price."""
+MOST_LEVELS = 4
+"""Elements around the sign of a currency within its price."""
+PRICE = re.compile(r"\D\d{1,3}(?:[.,]?\d{3}){0,3}(?:[.,]\d\d)?(?:/\w{1,6}\*?)?")
+"""A price without spaces, perhaps for a time: `$549.00`, `$49/mo`."""
 PRICED = frozenset(["dd", "div", "ins", "p", "span", "strong"])
 INLINE = frozenset(["a", "b", "em", "i", "small", "span", "strong"])
 LISTED = frozenset(["code", "kbd", "math", "pre", "ruby", "samp", "sub", "sup", "svg", "tt", "var"])
 """Elements in which each character counts."""
+FACTS = frozenset(["a", "span"])
 SENTENCES = frozenset(["p"])
 FEW = 2
 ORDINAL = 2
@@ -83,22 +89,67 @@ def _numbers(text: str) -> str:
 
 
 def set_apart(elements: list[HtmlElement]) -> None:
-    """Put, in place, a space between the neighbouring facts of a line: `2026`, `1h 54m`; `$98.00`, `Was $130.00`."""
+    """Put, in place, a space between the neighbouring facts of a line: `2026`, `1h 54m`; `$98.00`, `Was $130.00`.
+
+    And between a fact and what it is: `Published by:`, `Valve`.
+    """
     listed = _listed(elements)
     for around in elements:
         if around.tag in SENTENCES or around in listed:
             continue
-        for fact, following in pairwise(_facts(around)):
+        for fact, following in _neighbours(around):
             if _begins_anew(fact, following):
                 fact.tail = fact.tail or " "
+        if _is_named(around):
+            around.text = f"{around.text} "
 
 
-def _facts(around: HtmlElement) -> list[HtmlElement]:
-    """All that is in an element, if that is spans without text between them."""
-    facts = [child for child in around if child.tag == "span" and not size(child.tail)]
-    if len(facts) < FEW or len(facts) != len(around):
-        return []
-    return facts if sum(len(_whole(fact)) for fact in facts) >= LETTERS * len(facts) else []
+def join_prices(elements: list[HtmlElement]) -> None:
+    """Write, in place, each price in one line of which the sign of the currency is a block of its own."""
+    for element in elements:
+        sign = (element.text or "").strip()
+        if len(sign) != 1 or category(sign) != MONEY:
+            continue
+        around: HtmlElement | None = element
+        for _ in range(MOST_LEVELS):
+            if around is None or _packed(around) != sign:
+                break
+            around = around.getparent()
+        if around is not None and PRICE.fullmatch(_packed(around)):
+            _put_in_line(around)
+
+
+def _put_in_line(price: HtmlElement) -> None:
+    blocks = {str(inner.tag) for inner in price.iterdescendants(*BLOCKS)}
+    if price.tag in LISTED or not blocks or not blocks <= {"div", "p"}:
+        return
+    for inner in price.iter("*"):
+        inner.text = (inner.text or "").strip()
+        if inner is not price:
+            inner.tail = (inner.tail or "").strip()
+            inner.tag = "span" if inner.tag in blocks or inner.tag == "sup" else inner.tag
+
+
+def _packed(element: HtmlElement) -> str:
+    """The text of an element without spaces; cut where it is longer than that of a price."""
+    return "".join("".join(islice(element.itertext(), MOST_INNER)).split())[:LONGEST_PRICE]
+
+
+def _neighbours(around: HtmlElement) -> Iterator[tuple[HtmlElement, HtmlElement]]:
+    """The facts in an element, each with the next one: elements of a line without a text or a block between them."""
+    for is_run, children in groupby(around, key=lambda child: child.tag not in BLOCKS and not size(child.tail)):
+        facts = [child for child in children if child.tag in FACTS and size(child.text_content())] if is_run else []
+        if len(facts) >= FEW and sum(len(_whole(fact)) for fact in facts) >= LETTERS * len(facts):
+            yield from pairwise(facts)
+
+
+def _is_named(around: HtmlElement) -> bool:
+    """Whether an element is a name with a colon and a fact in an element of its own."""
+    text = around.text or ""
+    if len(around) != 1 or around[0].tag not in FACTS or size(around[0].tail) or text[-2:-1] in ("", ":", " "):
+        return False
+    fact = _whole(around[0])
+    return text[-1] == ":" and text[-2].isalpha() and bool(fact) and _is_beginning(fact[0])
 
 
 def _begins_anew(fact: HtmlElement, following: HtmlElement) -> bool:
@@ -139,7 +190,9 @@ def _listed(elements: list[HtmlElement]) -> set[HtmlElement | None]:
 
 
 def _whole(element: HtmlElement) -> str:
-    return element.text_content().strip() if len(element) < FEW else ""
+    """The text of an element that is in it or in one of the few elements in it; an icon beside it has none."""
+    is_one = len(element) < FEW or (len(element) == FEW and not all(size(child.text_content()) for child in element))
+    return element.text_content().strip() if is_one else ""
 
 
 def _text_before(element: HtmlElement) -> str:
