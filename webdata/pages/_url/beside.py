@@ -5,7 +5,6 @@ from collections.abc import Container
 
 from lxml.html import HtmlElement
 
-from webdata.pages._text import price
 from webdata.pages._url.cards import NOWHERE
 from webdata.pages._url.cleaning import (
     ARTICLE,
@@ -31,8 +30,9 @@ from webdata.pages._url.names import (
 )
 from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.page_kinds import PageKind
+from webdata.pages._url.prices import is_price
 from webdata.pages._url.repetition import RECORDS, behind_posts, copies, form, labels, of_each_record
-from webdata.pages._url.weights import BLOCKS, PROSE, Weights
+from webdata.pages._url.weights import BLOCKS, Weights
 
 QUESTIONS = frozenset(["Question", "Answer"])
 OF_RECORDS = frozenset([PageKind.LISTING, PageKind.OTHER, PageKind.PRODUCT])
@@ -103,14 +103,6 @@ def _before_headline(weights: Weights) -> list[HtmlElement]:
         return []
     outer = [element for element in before if element not in weights.headed and element.getparent() in weights.headed]
     return outer if sum(weights.text[element] for element in outer) < SOME * weights.whole else []
-
-
-def is_price(element: HtmlElement, weights: Weights) -> bool:
-    """Whether an element is little more than a price."""
-    if not 0 < weights.text[element] < PROSE:
-        return False
-    found = price(" ".join(element.itertext()))
-    return found is not None and found.currency is not None and found.amount > 0
 
 
 def _is_comments(element: HtmlElement) -> bool:

@@ -30,7 +30,8 @@ from webdata.pages._url.names import (
 from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.page_kinds import PageKind
 from webdata.pages._url.pointers import links_again, other_languages, repeated_links, skip_links
-from webdata.pages._url.twins import repeated_prices, twins
+from webdata.pages._url.prices import repeated_prices
+from webdata.pages._url.twins import twins
 from webdata.pages._url.weights import BLOCKS, PROSE, Weights
 
 UNSEEN = frozenset([

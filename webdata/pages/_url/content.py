@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 from lxml.html import HtmlElement
 
 from webdata.pages._url.around import remove_around_text
-from webdata.pages._url.beside import is_price, remove_beside
+from webdata.pages._url.beside import remove_beside
 from webdata.pages._url.blocks import unfold_layouts
 from webdata.pages._url.cleaning import (
     remove_chrome,
@@ -20,6 +20,7 @@ from webdata.pages._url.names import COMMENT_NAMES, all_words
 from webdata.pages._url.opening import opened
 from webdata.pages._url.page_kinds import PageKind, page_kind
 from webdata.pages._url.pointers import unlink_headlines
+from webdata.pages._url.prices import is_price
 from webdata.pages._url.weights import BLOCKS, PROSE, Weights, size
 
 NEARLY_ALL = 0.9

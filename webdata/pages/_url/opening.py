@@ -14,8 +14,9 @@ from webdata.pages._url.embedded import link_embedded
 from webdata.pages._url.listings import listed
 from webdata.pages._url.obscured import show_addresses
 from webdata.pages._url.pictures import choose_pictures
+from webdata.pages._url.prices import join_prices
 from webdata.pages._url.shadow import unfold_shadows
-from webdata.pages._url.twins import join_prices, set_apart
+from webdata.pages._url.twins import set_apart
 from webdata.pages._url.weights import BLOCKS, PROSE, size
 
 HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])

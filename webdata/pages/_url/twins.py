@@ -3,7 +3,6 @@
 Style sheets hide one of two texts and set the facts of a line apart; without them the words would run together.
 """
 
-import re
 from collections.abc import Iterator
 from itertools import groupby, islice, pairwise
 from unicodedata import category
@@ -12,20 +11,14 @@ from lxml.html import HtmlElement
 
 from webdata.pages._url.weights import BLOCKS, Weights, size
 
+MOST_INNER = 10
+"""Elements in a short text, as of a price."""
 MONEY = "Sc"
 """The category of signs of currencies. https://www.unicode.org/reports/tr44/#General_Category_Values"""
 SHORTEST = 4
 """Characters from which a text that follows itself at once is a twin."""
 LONGEST = 500
 """Characters of the longest twin."""
-LONGEST_PRICE = 40
-MOST_INNER = 10
-"""Elements in a price."""
-MOST_LEVELS = 4
-"""Elements around the sign of a currency within its price."""
-PRICE = re.compile(r"\D\d{1,3}(?:[.,]?\d{3}){0,3}(?:[.,]\d\d)?(?:/\w{1,6}\*?)?")
-"""A price without spaces, perhaps for a time: `$549.00`, `$49/mo`."""
-PRICED = frozenset(["dd", "div", "ins", "p", "span", "strong"])
 INLINE = frozenset(["a", "b", "em", "i", "small", "span", "strong"])
 LISTED = frozenset(["code", "kbd", "math", "pre", "ruby", "samp", "sub", "sup", "svg", "tt", "var"])
 """Elements in which each character counts."""
@@ -49,26 +42,13 @@ def twins(weights: Weights) -> Iterator[HtmlElement]:
             yield element
 
 
-def repeated_prices(weights: Weights) -> Iterator[HtmlElement]:
-    """The parts with the price of the one right before them but another class: that with and without a sale."""
-    for element in weights.elements[1:]:
-        before = element.getprevious()
-        if before is None or element.tag not in PRICED or not 0 < weights.text[element] <= LONGEST_PRICE:
-            continue
-        if weights.text[element] != weights.text[before] or element.get("class") == before.get("class"):
-            continue
-        if not _is_small(element) or not _is_small(before):
-            continue
-        text = _line(element)
-        if not size(before.tail) and text == _line(before) and any(category(sign) == MONEY for sign in text):
-            yield element
-
-
-def _is_small(element: HtmlElement) -> bool:
+def is_small(element: HtmlElement) -> bool:
+    """Whether an element is around few others."""
     return next(islice(element.iterdescendants(), MOST_INNER, None), None) is None
 
 
-def _line(element: HtmlElement) -> str:
+def line(element: HtmlElement) -> str:
+    """The text of an element in one line."""
     return " ".join(element.text_content().split())
 
 
@@ -78,9 +58,9 @@ def _is_read_aloud(element: HtmlElement, text: str) -> bool:
     https://www.w3.org/TR/wai-aria-1.2/#aria-hidden
     """
     before = element.getprevious()
-    if before is None or before.get("aria-hidden") != "true" or size(before.tail) or not _is_small(before):
+    if before is None or before.get("aria-hidden") != "true" or size(before.tail) or not is_small(before):
         return False
-    shown = _line(before)
+    shown = line(before)
     return len(shown) <= LONGEST and _numbers(shown) == _numbers(text) != ""
 
 
@@ -102,37 +82,6 @@ def set_apart(elements: list[HtmlElement]) -> None:
                 fact.tail = fact.tail or " "
         if _is_named(around):
             around.text = f"{around.text} "
-
-
-def join_prices(elements: list[HtmlElement]) -> None:
-    """Write, in place, each price in one line of which the sign of the currency is a block of its own."""
-    for element in elements:
-        sign = (element.text or "").strip()
-        if len(sign) != 1 or category(sign) != MONEY:
-            continue
-        around: HtmlElement | None = element
-        for _ in range(MOST_LEVELS):
-            if around is None or _packed(around) != sign:
-                break
-            around = around.getparent()
-        if around is not None and PRICE.fullmatch(_packed(around)):
-            _put_in_line(around)
-
-
-def _put_in_line(price: HtmlElement) -> None:
-    blocks = {str(inner.tag) for inner in price.iterdescendants(*BLOCKS)}
-    if price.tag in LISTED or not blocks or not blocks <= {"div", "p"}:
-        return
-    for inner in price.iter("*"):
-        inner.text = (inner.text or "").strip()
-        if inner is not price:
-            inner.tail = (inner.tail or "").strip()
-            inner.tag = "span" if inner.tag in blocks or inner.tag == "sup" else inner.tag
-
-
-def _packed(element: HtmlElement) -> str:
-    """The text of an element without spaces; cut where it is longer than that of a price."""
-    return "".join("".join(islice(element.itertext(), MOST_INNER)).split())[:LONGEST_PRICE]
 
 
 def _neighbours(around: HtmlElement) -> Iterator[tuple[HtmlElement, HtmlElement]]:
