@@ -126,7 +126,8 @@ def test_names_of_code_times_and_words_stay_together(within, html, text):
 @pytest.mark.parametrize(
     ("html", "text"),
     [
-        ("<span><price><div>$</div><b>549</b><div>.00</div></price></span>", "$**549**.00"),
+        ("<span><price><div>$</div><b>549</b><div>.00</div></price></span>", "$549.00"),
+        ("<div><i></i>$<strong>698</strong><sup>.00</sup></div>", "$698.00"),
         ("<div><div><sup>$</sup></div><div>49</div><div>/mo</div></div>", "$49/mo"),
         ("<table><tr><td>$<td>5.00<tr><td>$<td>6.00</table>", "| $ | 5.00 |"),
     ],

@@ -1,7 +1,7 @@
 """Removal of what stands beside the subject of a page, or says it again: comments, forms, asides, copies."""
 
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Iterator
 
 from lxml.html import HtmlElement
 
@@ -30,7 +30,7 @@ from webdata.pages._url.names import (
 )
 from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.page_kinds import PageKind
-from webdata.pages._url.prices import is_price
+from webdata.pages._url.prices import free_prices, is_price
 from webdata.pages._url.repetition import RECORDS, behind_posts, copies, form, labels, of_each_record
 from webdata.pages._url.weights import BLOCKS, Weights
 
@@ -75,7 +75,7 @@ def remove_beside(body: HtmlElement, kind: PageKind, removals: Removals) -> None
     weights = removals.weights(body)
     before = _before_headline(weights)
     if kind is PageKind.PRODUCT:
-        before = [element for element in before if not is_price(element, weights)]
+        before = [*_without_price(before, weights)]
     removals.drop(body, ("before the headline", before))
     if kind in OF_RECORDS:
         removals.drop(body, ("said of each record", of_each_record(removals.weights(body))))
@@ -103,6 +103,28 @@ def _before_headline(weights: Weights) -> list[HtmlElement]:
         return []
     outer = [element for element in before if element not in weights.headed and element.getparent() in weights.headed]
     return outer if sum(weights.text[element] for element in outer) < SOME * weights.whole else []
+
+
+def _without_price(before: list[HtmlElement], weights: Weights) -> Iterator[HtmlElement]:
+    """Elements before the headline of a product without prices, and the parts of one around the page's only price."""
+    prices = [*free_prices(weights.elements[0], weights)]
+    inside = {inner for element in before for inner in element.iter("*")}
+    first = prices[0] if prices and inside.issuperset(prices) else None
+    for element in before:
+        if first is not None and first in element.iter("*"):
+            yield from _beside_in(element, first)
+        elif not is_price(element, weights):
+            yield element
+
+
+def _beside_in(around: HtmlElement, kept: HtmlElement) -> Iterator[HtmlElement]:
+    """The largest elements in another one that are not around a third."""
+    path = {kept, *kept.iterancestors()}
+    for element in around if around is not kept else ():
+        if element not in path:
+            yield element
+        else:
+            yield from _beside_in(element, kept)
 
 
 def _is_comments(element: HtmlElement) -> bool:

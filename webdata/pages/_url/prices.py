@@ -16,6 +16,9 @@ MOST_LEVELS = 4
 """Elements around the sign of a currency within its price."""
 PRICE = re.compile(r"\D\d{1,3}(?:[.,]?\d{3}){0,3}(?:[.,]\d\d)?(?:/\w{1,6}\*?)?")
 """A price without spaces, perhaps for a time: `$549.00`, `$49/mo`."""
+APART = frozenset(["div", "p", "sup"])
+"""Elements that set the sign or the cents of a price apart."""
+PIECES = APART | {"b", "small", "strong"}
 PRICED = frozenset(["dd", "div", "ins", "p", "span", "strong"])
 
 
@@ -25,6 +28,15 @@ def is_price(element: HtmlElement, weights: Weights) -> bool:
         return False
     found = price(" ".join(element.itertext()))
     return found is not None and found.currency is not None and found.amount > 0
+
+
+def free_prices(around: HtmlElement, weights: Weights) -> Iterator[HtmlElement]:
+    """The innermost elements with a price in an element, but none in a link, as those of other products are."""
+    linked = {inner for link in around.iter("a") for inner in link.iter("*")}
+    for inner in around.iter("*"):
+        is_free = inner not in linked and is_price(inner, weights)
+        if is_free and not any(is_price(child, weights) for child in inner):
+            yield inner
 
 
 def repeated_prices(weights: Weights) -> Iterator[HtmlElement]:
@@ -43,29 +55,33 @@ def repeated_prices(weights: Weights) -> Iterator[HtmlElement]:
 
 
 def join_prices(elements: list[HtmlElement]) -> None:
-    """Write, in place, each price in one line of which the sign of the currency is a block of its own."""
+    """Write, in place, each price in one line of which the sign or the cents are set apart by elements of their own."""
     for element in elements:
-        sign = (element.text or "").strip()
-        if len(sign) != 1 or category(sign) != MONEY:
-            continue
-        around: HtmlElement | None = element
-        for _ in range(MOST_LEVELS):
-            if around is None or _packed(around) != sign:
-                break
-            around = around.getparent()
-        if around is not None and PRICE.fullmatch(_packed(around)):
-            _put_in_line(around)
+        for text, around in ((element.text, element), (element.tail, element.getparent())):
+            sign = (text or "").strip()
+            if len(sign) == 1 and category(sign) == MONEY and around is not None:
+                _join(sign, around)
+
+
+def _join(sign: str, around: HtmlElement | None) -> None:
+    """Write in one line the price around its sign, which elements around the sign alone are in."""
+    for _ in range(MOST_LEVELS):
+        if around is None or _packed(around) != sign:
+            break
+        around = around.getparent()
+    if around is not None and PRICE.fullmatch(_packed(around)):
+        _put_in_line(around)
 
 
 def _put_in_line(price: HtmlElement) -> None:
-    blocks = {str(inner.tag) for inner in price.iterdescendants(*BLOCKS)}
-    if price.tag in LISTED or not blocks or not blocks <= {"div", "p"}:
+    pieces = {str(inner.tag) for inner in price.iterdescendants(*BLOCKS, *PIECES)}
+    if price.tag in LISTED or pieces.isdisjoint(APART) or not pieces <= PIECES:
         return
     for inner in price.iter("*"):
         inner.text = (inner.text or "").strip()
         if inner is not price:
             inner.tail = (inner.tail or "").strip()
-            inner.tag = "span" if inner.tag in blocks or inner.tag == "sup" else inner.tag
+            inner.tag = "span" if inner.tag in PIECES else inner.tag
 
 
 def _packed(element: HtmlElement) -> str:
