@@ -160,8 +160,8 @@ def _around_most(weights: Weights) -> Iterator[HtmlElement]:
 
 
 def _is_section(element: HtmlElement, weights: Weights) -> bool:
-    if element.get("role") == "tabpanel":
-        return True
+    if element.get("role") == "tabpanel" and next(element.iter("dl", "table"), None) is not None:
+        return True  # the facts of a product
     return len([*islice(element.iter("h1", "h2", "h3"), 2)]) > 1 or weights.share(element) >= MUCH
 
 
