@@ -70,3 +70,14 @@ def test_panels_of_tabs_are_no_surroundings_of_the_longest(read):
     table = "<table><tr><th>Fat</th><td>47.5g</td></tr><tr><th>Salt</th><td>0.0075g</td></tr></table>"
     html = panel.format("a", PARAGRAPHS) + panel.format("b", table)
     assert "47.5g" in read(f"{DATA}<body><div><h1>Kettle</h1><div>{html}</div></div>", content="main")
+
+
+def test_a_list_of_products_stays_beside_the_text_of_a_page(read):
+    """Linked pictures and prices of products are what a page of unknown kind is about, those of filters are not."""
+    card = "<div><a href=/{0}><img src=/{0}.jpg alt=''></a><a href=/{0}>Kettle {0}</a><a href=/{0}>${0}.00</a></div>"
+    cards = "".join(card.format(number) for number in (31, 32))
+    ranges = "".join(f"<a href=/?from={number}>${number} - {number + 5}</a>" for number in (41, 46, 51, 56))
+    parts = f"<div class=cards>{cards}</div><div class=ranges>{ranges}</div>"
+    text = read(f"<body><h1>Kettles</h1><div>{parts}</div><div class=text>{PARAGRAPHS}</div>")
+    assert "$31.00" in text
+    assert "$41" not in text
