@@ -339,6 +339,16 @@ PAGES = {
         "<x-card><x-title>First title</x-title><x-text>Then the text.</x-text></x-card><p>A <x-b>word</x-b> here.</p>",
         ["//p[. = 'First title']", "//p[. = 'Then the text.']", "//p[. = 'A word here.']"],
     ),
+    "cards in a list": (
+        "<ul> <li> <article> <figure> <div>New</div> <a href=/c> <img src=a.png alt=x> </a> </figure> <div> <p>Cosy</p> "
+        "</div> </article> </li> <li> <section> <h4>Cold</h4> </section> </li> </ul>",
+        ["count(//ul/li) = 2", "//li[1]/p[. = 'New']", "//li[1]/p[. = 'Cosy']", "//li[1]//img", "//li[2]/h4"],
+    ),
+    "a question in a heading": (
+        "<details><summary><h4>Why?</h4></summary><p>So.</p></details>",
+        ["//h4[. = 'Why?']", "//h4/following::p[. = 'So.']", "not(//strong)"],
+    ),
+    "bold nothing": ("<p>a<b>\u200b</b>b</p>", ["//p[. = 'a\u200bb']"]),
     "a shadow root": (
         "<x-s><template shadowrootmode=open><h2><slot name=t>None</slot></h2><slot></slot><p>End.</p></template>"
         "<span slot=t>Title</span><p>Body.</p></x-s>",

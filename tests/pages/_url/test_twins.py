@@ -94,3 +94,44 @@ def test_numbers_that_are_read_aloud_are_shown_once(after, html, text):
 def test_a_price_with_and_without_a_sale_is_once(after, html, count):
     """Of two parts with one price and different classes, of which style sheets hide one, the first stays."""
     assert after(f"<div>{html}</div>").count("98") == count
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<a href=/r><div></div><span>4.9</span><i></i><span>1,113 reviews</span></a>", "[4.9 1,113 reviews]"),
+        ("<div>Published by:<a href=/v>Valve</a></div>", "Published by: [Valve]"),
+        ("<div><span class=at>2 May, 9:47</span><a href=/a>View all</a></div>", "2 May, 9:47 [View all]"),
+        ("<div><span><svg></svg><span>In stock</span></span><span>Free delivery</span></div>", "In stock Free"),
+    ],
+)
+def test_facts_beside_icons_links_and_names_are_apart(within, html, text):
+    """Neither an icon, an empty element nor a link among facts makes them run together, nor a name with a colon."""
+    assert text in within(html)
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<div>std::<a href=/v>Vector</a></div>", "std::[Vector]"),
+        ("<div>12:<span>30</span></div>", "12:30"),
+        ("<p>Kettle<a href=/l>Land</a></p>", "Kettle[Land]"),
+    ],
+)
+def test_names_of_code_times_and_words_stay_together(within, html, text):
+    """A name with two colons, a time and a word of which a part is a link are not set apart."""
+    assert text in within(html)
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<span><price><div>$</div><b>549</b><div>.00</div></price></span>", "$549.00"),
+        ("<div><i></i>$<strong>698</strong><sup>.00</sup></div>", "$698.00"),
+        ("<div><div><sup>$</sup></div><div>49</div><div>/mo</div></div>", "$49/mo"),
+        ("<table><tr><td>$<td>5.00<tr><td>$<td>6.00</table>", "| $ | 5.00 |"),
+    ],
+)
+def test_a_price_is_in_one_line(within, html, text):
+    """The sign, the amount and the cents of a price that are blocks of their own are one line, but cells stay cells."""
+    assert text in within(html)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
+from itertools import islice
 
 from lxml.html import HtmlElement
 
@@ -10,11 +11,13 @@ from webdata.pages._url.dropping import Removals
 from webdata.pages._url.names import ARTICLE_NAMES, CHROME_NAMES, all_words
 from webdata.pages._url.opening import HEADINGS, TITLES
 from webdata.pages._url.page_kinds import PageKind
+from webdata.pages._url.prices import is_price
 from webdata.pages._url.repetition import Form, form
 from webdata.pages._url.weights import BLOCKS, Weights
 
 ARTICLE_PARTS = WHOLES - {"ul", "ol", "p"}
 TEXTS = HEADINGS | {"p"}
+SEVERAL = 2
 UNNAMED = frozenset(["main", "li", "dd", "dt", "td", "th", "tr", "tbody", "caption", "figcaption", "summary"])
 
 
@@ -46,8 +49,17 @@ def _remove_around(body: HtmlElement, weights: Weights, inside: Container[HtmlEl
         ("hidden", (e for e in hidden if not _is_controlled(e, targets, shown))),
         ("aside", (e for e in names if is_aside(e) and weights.links[e])),
         ("named chrome of an article", with_headings(e for e, words in names.items() if words - content)),
-        ("links in an article", with_headings(_few_links(names, weights))),
+        ("links in an article", with_headings(_few_links(_unpriced(names, weights) if inside else names, weights))),
     )
+
+
+def _unpriced(elements: Iterable[HtmlElement], weights: Weights) -> Iterator[HtmlElement]:
+    """Elements that are no list of products, with pictures and prices: a page of unknown kind may be about these."""
+    for element in elements:
+        is_pictured = weights.is_links(element) and element.find(".//img") is not None
+        prices = (inner for inner in element.iter("*") if is_price(inner, weights)) if is_pictured else iter(())
+        if len([*islice(prices, SEVERAL)]) < SEVERAL:
+            yield element
 
 
 def _few_links(elements: Iterable[HtmlElement], weights: Weights) -> Iterator[HtmlElement]:

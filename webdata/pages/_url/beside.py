@@ -1,11 +1,10 @@
 """Removal of what stands beside the subject of a page, or says it again: comments, forms, asides, copies."""
 
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Iterator
 
 from lxml.html import HtmlElement
 
-from webdata.pages._text import price
 from webdata.pages._url.cards import NOWHERE
 from webdata.pages._url.cleaning import (
     ARTICLE,
@@ -31,8 +30,9 @@ from webdata.pages._url.names import (
 )
 from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.page_kinds import PageKind
+from webdata.pages._url.prices import free_prices, is_price
 from webdata.pages._url.repetition import RECORDS, behind_posts, copies, form, labels, of_each_record
-from webdata.pages._url.weights import BLOCKS, PROSE, Weights
+from webdata.pages._url.weights import BLOCKS, Weights
 
 QUESTIONS = frozenset(["Question", "Answer"])
 OF_RECORDS = frozenset([PageKind.LISTING, PageKind.OTHER, PageKind.PRODUCT])
@@ -75,7 +75,7 @@ def remove_beside(body: HtmlElement, kind: PageKind, removals: Removals) -> None
     weights = removals.weights(body)
     before = _before_headline(weights)
     if kind is PageKind.PRODUCT:
-        before = [element for element in before if not is_price(element, weights)]
+        before = [*_without_price(before, weights)]
     removals.drop(body, ("before the headline", before))
     if kind in OF_RECORDS:
         removals.drop(body, ("said of each record", of_each_record(removals.weights(body))))
@@ -105,12 +105,26 @@ def _before_headline(weights: Weights) -> list[HtmlElement]:
     return outer if sum(weights.text[element] for element in outer) < SOME * weights.whole else []
 
 
-def is_price(element: HtmlElement, weights: Weights) -> bool:
-    """Whether an element is little more than a price."""
-    if not 0 < weights.text[element] < PROSE:
-        return False
-    found = price(" ".join(element.itertext()))
-    return found is not None and found.currency is not None and found.amount > 0
+def _without_price(before: list[HtmlElement], weights: Weights) -> Iterator[HtmlElement]:
+    """Elements before the headline of a product without prices, and the parts of one around the page's only price."""
+    prices = [*free_prices(weights.elements[0], weights)]
+    inside = {inner for element in before for inner in element.iter("*")}
+    first = prices[0] if prices and inside.issuperset(prices) else None
+    for element in before:
+        if first is not None and first in element.iter("*"):
+            yield from _beside_in(element, first)
+        elif not is_price(element, weights):
+            yield element
+
+
+def _beside_in(around: HtmlElement, kept: HtmlElement) -> Iterator[HtmlElement]:
+    """The largest elements in another one that are not around a third."""
+    path = {kept, *kept.iterancestors()}
+    for element in around if around is not kept else ():
+        if element not in path:
+            yield element
+        else:
+            yield from _beside_in(element, kept)
 
 
 def _is_comments(element: HtmlElement) -> bool:

@@ -27,6 +27,7 @@ LINE_END = "\ufdd2"
 """The placeholder of the end of a line in a cell until the page is converted."""
 INDENT = "\ufdd3"
 """The placeholder of a space at the beginning of a line of code in a cell."""
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 CONTROLS = ("a", "button", "img", "input", "select")
 TABLES = frozenset(["table", "grid", "treegrid"])
 CELLS = {"cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th"}
@@ -117,6 +118,9 @@ def normalise(root: HtmlElement) -> None:
     for element in [*root.iter()]:
         if isinstance(element.tag, str) and "-" in element.tag:
             element.tag = "span" if _is_in_a_line(element) else "div"
+    for title in root.iter("summary"):
+        if next(title.iterdescendants(*HEADINGS), None) is not None:
+            title.tag = "div"  # the converter writes a summary in bold, where a heading is none
     unfold_layouts(root)
     for table in [*root.iter("table")]:
         if table.tag == "table":

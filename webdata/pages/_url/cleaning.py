@@ -9,6 +9,7 @@ Nothing within prose, lists, tables of data, terms, listings and quotations is r
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator
 
 from lxml.html import HtmlElement
@@ -30,7 +31,8 @@ from webdata.pages._url.names import (
 from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.page_kinds import PageKind
 from webdata.pages._url.pointers import links_again, other_languages, repeated_links, skip_links
-from webdata.pages._url.twins import repeated_prices, twins
+from webdata.pages._url.prices import free_prices, repeated_prices
+from webdata.pages._url.twins import twins
 from webdata.pages._url.weights import BLOCKS, PROSE, Weights
 
 UNSEEN = frozenset([
@@ -115,7 +117,7 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
         ("twin for screen readers", (e for e in parts if _is_twin(e))),
         ("twin for screen readers", twins(weights)),
         ("dialog", _dialogs(parts, weights)),
-        ("hidden", (e for e in parts if is_hidden(e) and not _is_opened(e, weights))),
+        ("hidden", _unopened(parts, weights)),
         ("hidden", (e for e in parts if _is_hidden_label(e, weights))),
         ("skip link", skip_links(weights)),
         ("link that another repeats", repeated_links(weights)),
@@ -128,7 +130,7 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
         ("other languages", other_languages(weights)),
         ("price that another repeats", repeated_prices(weights)),
         ("landmark", _landmarks(parts, weights)),
-        ("links beside the content", (e for e in parts if e not in mains and _is_sidebar(e, weights))),
+        ("links beside the content", (e for e in parts if e not in mains and _is_beside(e, kind, weights))),
         ("beside main", _beside_main(weights)),
     )
     removals.drop(body, ("outside of main", _outside_of_main(removals.weights(body))))
@@ -226,6 +228,26 @@ def _is_hidden_label(element: HtmlElement, weights: Weights) -> bool:
     if HIDDEN_NAMES.isdisjoint(names) or weights.text[element] >= PROSE or element in weights.headed:
         return False
     return not any(name.startswith("d-") or ":" in name for name in names if name not in HIDDEN_NAMES)
+
+
+def _unopened(parts: list[HtmlElement], weights: Weights) -> Iterator[HtmlElement]:
+    """The hidden elements that are no content; where most of one place and form are, all are, as short answers."""
+    hidden = [element for element in parts if is_hidden(element)]
+    is_opened = {element: _is_opened(element, weights) for element in hidden}
+    forms: defaultdict[tuple[object, ...], list[HtmlElement]] = defaultdict(list)
+    for element in hidden:
+        forms[_place(element)].append(element)
+    for element in hidden:
+        alike = forms[_place(element)]
+        is_one_of_many = len(alike) >= FEW and sum(map(is_opened.__getitem__, alike)) > HALF * len(alike)
+        if not is_opened[element] and not (is_one_of_many and element.get("class")):
+            yield element
+
+
+def _place(element: HtmlElement) -> tuple[object, ...]:
+    around = element.getparent()
+    outer = None if around is None else around.getparent()
+    return outer, *((one.tag, one.get("class")) for one in (around, element) if one is not None)
 
 
 def _is_opened(element: HtmlElement, weights: Weights) -> bool:
@@ -337,6 +359,13 @@ def _around_mains(weights: Weights) -> Container[HtmlElement]:
             found.add(around)
             around = around.getparent()
     return found
+
+
+def _is_beside(element: HtmlElement, kind: PageKind, weights: Weights) -> bool:
+    """Whether an element is a part beside the content, but not a product's price with what one gets for it."""
+    if not _is_sidebar(element, weights):
+        return False
+    return kind is not PageKind.PRODUCT or next(free_prices(element, weights), None) is None
 
 
 def _is_sidebar(element: HtmlElement, weights: Weights) -> bool:

@@ -1,13 +1,13 @@
 """The content of a page: all that a reader sees or can open, or only what the page is about."""
 
 from collections.abc import Callable, Container, Iterator, Sequence
-from itertools import islice, takewhile
+from itertools import dropwhile, islice, takewhile
 from typing import Any, Literal, NamedTuple
 
 from lxml.html import HtmlElement
 
 from webdata.pages._url.around import remove_around_text
-from webdata.pages._url.beside import is_price, remove_beside
+from webdata.pages._url.beside import remove_beside
 from webdata.pages._url.blocks import unfold_layouts
 from webdata.pages._url.cleaning import (
     remove_chrome,
@@ -20,6 +20,7 @@ from webdata.pages._url.names import COMMENT_NAMES, all_words
 from webdata.pages._url.opening import opened
 from webdata.pages._url.page_kinds import PageKind, page_kind
 from webdata.pages._url.pointers import unlink_headlines
+from webdata.pages._url.prices import free_prices, is_price
 from webdata.pages._url.weights import BLOCKS, PROSE, Weights, size
 
 NEARLY_ALL = 0.9
@@ -113,13 +114,26 @@ def _narrowed(body: HtmlElement, is_enough: IsEnough, kind: PageKind, removals: 
         part = inner
     if part is body or (kind is PageKind.OTHER and _is_within_comments(part)):
         return body
-    leads = lead(part)
+    leads = lead(part) or _price(body, part, kind, weights)
     kept = {part, *part.iterancestors(), *(above for each in leads for above in (each, *each.iterancestors()))}
     removals.note("outside of the main part", _beside(body, part, kept))
     for element in reversed(leads):
         element.tail = None
         part.insert(0, element)
     return part
+
+
+def _price(body: HtmlElement, part: HtmlElement, kind: PageKind, weights: Weights) -> list[HtmlElement]:
+    """The price of a product outside of the part with its text, if that has none: the first behind the headline, or
+    else the first of the page.
+    """
+    if kind is not PageKind.PRODUCT or next(free_prices(part, weights), None) is not None:
+        return []
+    around = {part, *part.iterancestors()}
+    prices = [price for price in free_prices(body, weights) if price not in around]
+    headline = next((e for e in weights.elements if e.tag == "h1" and e in weights.headed), body)
+    behind = frozenset(dropwhile(lambda element: element is not headline, weights.elements))
+    return [*islice((price for price in prices if price in behind), 1)] or prices[:1]
 
 
 def _is_within_comments(part: HtmlElement) -> bool:
@@ -146,6 +160,8 @@ def _around_most(weights: Weights) -> Iterator[HtmlElement]:
 
 
 def _is_section(element: HtmlElement, weights: Weights) -> bool:
+    if element.get("role") == "tabpanel" and next(element.iter("dl", "table"), None) is not None:
+        return True  # the facts of a product
     return len([*islice(element.iter("h1", "h2", "h3"), 2)]) > 1 or weights.share(element) >= MUCH
 
 

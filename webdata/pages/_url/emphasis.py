@@ -90,13 +90,18 @@ def _fit(element: HtmlElement) -> None:
     _write_around(element, start, end)
     first, last = _edge(element, at_end=False), _edge(element, at_end=True)
     before, after = (start or before)[-1:], (end or after)[:1]
-    if not element.text_content().strip() and element.find(".//img") is None:
+    if _is_blank(element.text_content()) and element.find(".//img") is None:
         element.tag = "span"
     elif _is_stuck(before, first) or _is_stuck(after, last):
         if len(element) == 1 and element[0].tag == "a" and not (element.text or element[0].tail):
             _swap(element, element[0])
         else:
             element.tag = "span"
+
+
+def _is_blank(text: str) -> bool:
+    """Whether a text shows nothing: it is spaces, also those without a width."""
+    return all(sign.isspace() or unicodedata.category(sign) == "Cf" for sign in text)
 
 
 def _is_stuck(outside: str, inside: str) -> bool:

@@ -42,8 +42,11 @@ OPTIONS = html_to_markdown.ConversionOptions(
 )
 ATTRIBUTES = frozenset(["href", "src", "alt", "colspan", "rowspan", "start", "value", "reversed"])
 """Attributes that the converter uses."""
-FRAMES = frozenset(["aside", "button", "dialog", "footer", "form", "header", "menu", "nav", "search"])
-"""Elements that the converter would leave out by rules of its own."""
+FRAMES = frozenset([
+    "article", "aside", "button", "dialog", "figure", "footer", "form", "header", "main", "menu", "nav", "search",
+    "section",
+])  # fmt: skip
+"""Elements that the converter would leave out by rules of its own, or set apart from the list they are in."""
 SPACES = re.compile(r"[ \t\r\n\f]+")
 EMPTY_LINES = re.compile(r"\n{3,}")
 LINE_ENDS = re.compile(rf" ?{LINE_END}[ {LINE_END}]*+")

@@ -12,7 +12,9 @@ from webdata.pages._url.columns import join_columns
 from webdata.pages._url.dropping import drop
 from webdata.pages._url.embedded import link_embedded
 from webdata.pages._url.listings import listed
+from webdata.pages._url.obscured import show_addresses
 from webdata.pages._url.pictures import choose_pictures
+from webdata.pages._url.prices import join_prices
 from webdata.pages._url.shadow import unfold_shadows
 from webdata.pages._url.twins import set_apart
 from webdata.pages._url.weights import BLOCKS, PROSE, size
@@ -33,6 +35,7 @@ def opened(root: HtmlElement, base: str) -> None:
     """
     unfold_shadows(root)
     _place_streamed(root)
+    show_addresses(root)
     listed(root)
     mathematics.written(root)
     link_embedded(root, base)
@@ -47,7 +50,9 @@ def opened(root: HtmlElement, base: str) -> None:
     _open_answers(root)
     _unwrap_buttons(root)
     _name_custom_elements(root)
-    set_apart([*root.iter("*")])
+    elements = [*root.iter("*")]
+    join_prices(elements)
+    set_apart(elements)
 
 
 def _place_streamed(root: HtmlElement) -> None:

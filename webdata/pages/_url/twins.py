@@ -4,26 +4,25 @@ Style sheets hide one of two texts and set the facts of a line apart; without th
 """
 
 from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
 from unicodedata import category
 
 from lxml.html import HtmlElement
 
 from webdata.pages._url.weights import BLOCKS, Weights, size
 
+MOST_INNER = 10
+"""Elements in a short text, as of a price."""
 MONEY = "Sc"
 """The category of signs of currencies. https://www.unicode.org/reports/tr44/#General_Category_Values"""
 SHORTEST = 4
 """Characters from which a text that follows itself at once is a twin."""
 LONGEST = 500
 """Characters of the longest twin."""
-LONGEST_PRICE = 40
-MOST_INNER = 10
-"""Elements in a price."""
-PRICED = frozenset(["dd", "div", "ins", "p", "span", "strong"])
 INLINE = frozenset(["a", "b", "em", "i", "small", "span", "strong"])
 LISTED = frozenset(["code", "kbd", "math", "pre", "ruby", "samp", "sub", "sup", "svg", "tt", "var"])
 """Elements in which each character counts."""
+FACTS = frozenset(["a", "span"])
 SENTENCES = frozenset(["p"])
 FEW = 2
 ORDINAL = 2
@@ -43,26 +42,13 @@ def twins(weights: Weights) -> Iterator[HtmlElement]:
             yield element
 
 
-def repeated_prices(weights: Weights) -> Iterator[HtmlElement]:
-    """The parts with the price of the one right before them but another class: that with and without a sale."""
-    for element in weights.elements[1:]:
-        before = element.getprevious()
-        if before is None or element.tag not in PRICED or not 0 < weights.text[element] <= LONGEST_PRICE:
-            continue
-        if weights.text[element] != weights.text[before] or element.get("class") == before.get("class"):
-            continue
-        if not _is_small(element) or not _is_small(before):
-            continue
-        text = _line(element)
-        if not size(before.tail) and text == _line(before) and any(category(sign) == MONEY for sign in text):
-            yield element
-
-
-def _is_small(element: HtmlElement) -> bool:
+def is_small(element: HtmlElement) -> bool:
+    """Whether an element is around few others."""
     return next(islice(element.iterdescendants(), MOST_INNER, None), None) is None
 
 
-def _line(element: HtmlElement) -> str:
+def line(element: HtmlElement) -> str:
+    """The text of an element in one line."""
     return " ".join(element.text_content().split())
 
 
@@ -72,9 +58,9 @@ def _is_read_aloud(element: HtmlElement, text: str) -> bool:
     https://www.w3.org/TR/wai-aria-1.2/#aria-hidden
     """
     before = element.getprevious()
-    if before is None or before.get("aria-hidden") != "true" or size(before.tail) or not _is_small(before):
+    if before is None or before.get("aria-hidden") != "true" or size(before.tail) or not is_small(before):
         return False
-    shown = _line(before)
+    shown = line(before)
     return len(shown) <= LONGEST and _numbers(shown) == _numbers(text) != ""
 
 
@@ -83,22 +69,36 @@ def _numbers(text: str) -> str:
 
 
 def set_apart(elements: list[HtmlElement]) -> None:
-    """Put, in place, a space between the neighbouring facts of a line: `2026`, `1h 54m`; `$98.00`, `Was $130.00`."""
+    """Put, in place, a space between the neighbouring facts of a line: `2026`, `1h 54m`; `$98.00`, `Was $130.00`.
+
+    And between a fact and what it is: `Published by:`, `Valve`.
+    """
     listed = _listed(elements)
     for around in elements:
         if around.tag in SENTENCES or around in listed:
             continue
-        for fact, following in pairwise(_facts(around)):
+        for fact, following in _neighbours(around):
             if _begins_anew(fact, following):
                 fact.tail = fact.tail or " "
+        if _is_named(around):
+            around.text = f"{around.text} "
 
 
-def _facts(around: HtmlElement) -> list[HtmlElement]:
-    """All that is in an element, if that is spans without text between them."""
-    facts = [child for child in around if child.tag == "span" and not size(child.tail)]
-    if len(facts) < FEW or len(facts) != len(around):
-        return []
-    return facts if sum(len(_whole(fact)) for fact in facts) >= LETTERS * len(facts) else []
+def _neighbours(around: HtmlElement) -> Iterator[tuple[HtmlElement, HtmlElement]]:
+    """The facts in an element, each with the next one: elements of a line without a text or a block between them."""
+    for is_run, children in groupby(around, key=lambda child: child.tag not in BLOCKS and not size(child.tail)):
+        facts = [child for child in children if child.tag in FACTS and size(child.text_content())] if is_run else []
+        if len(facts) >= FEW and sum(len(_whole(fact)) for fact in facts) >= LETTERS * len(facts):
+            yield from pairwise(facts)
+
+
+def _is_named(around: HtmlElement) -> bool:
+    """Whether an element is a name with a colon and a fact in an element of its own."""
+    text = around.text or ""
+    if len(around) != 1 or around[0].tag not in FACTS or size(around[0].tail) or text[-2:-1] in ("", ":", " "):
+        return False
+    fact = _whole(around[0])
+    return text[-1] == ":" and text[-2].isalpha() and bool(fact) and _is_beginning(fact[0])
 
 
 def _begins_anew(fact: HtmlElement, following: HtmlElement) -> bool:
@@ -139,7 +139,9 @@ def _listed(elements: list[HtmlElement]) -> set[HtmlElement | None]:
 
 
 def _whole(element: HtmlElement) -> str:
-    return element.text_content().strip() if len(element) < FEW else ""
+    """The text of an element that is in it or in one of the few elements in it; an icon beside it has none."""
+    is_one = len(element) < FEW or (len(element) == FEW and not all(size(child.text_content()) for child in element))
+    return element.text_content().strip() if is_one else ""
 
 
 def _text_before(element: HtmlElement) -> str:

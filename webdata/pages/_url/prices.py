@@ -1,0 +1,89 @@
+"""Prices of a page: which parts are prices, which are said twice, and those written in several blocks."""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from unicodedata import category
+
+from lxml.html import HtmlElement
+
+from webdata.pages._text import price
+from webdata.pages._url.twins import LISTED, MONEY, MOST_INNER, is_small, line
+from webdata.pages._url.weights import BLOCKS, PROSE, Weights, size
+
+LONGEST_PRICE = 40
+MOST_LEVELS = 4
+"""Elements around the sign of a currency within its price."""
+PRICE = re.compile(r"\D\d{1,3}(?:[.,]?\d{3}){0,3}(?:[.,]\d\d)?(?:/\w{1,6}\*?)?")
+"""A price without spaces, perhaps for a time: `$549.00`, `$49/mo`."""
+APART = frozenset(["div", "p", "sup"])
+"""Elements that set the sign or the cents of a price apart."""
+PIECES = APART | {"b", "small", "strong"}
+PRICED = frozenset(["dd", "div", "ins", "p", "span", "strong"])
+
+
+def is_price(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element is little more than a price."""
+    if not 0 < weights.text[element] < PROSE:
+        return False
+    found = price(" ".join(element.itertext()))
+    return found is not None and found.currency is not None and found.amount > 0
+
+
+def free_prices(around: HtmlElement, weights: Weights) -> Iterator[HtmlElement]:
+    """The innermost elements with a price in an element, but none in a link, as those of other products are."""
+    linked = {inner for link in around.iter("a") for inner in link.iter("*")}
+    for inner in around.iter("*"):
+        is_free = inner not in linked and is_price(inner, weights)
+        if is_free and not any(is_price(child, weights) for child in inner):
+            yield inner
+
+
+def repeated_prices(weights: Weights) -> Iterator[HtmlElement]:
+    """The parts with the price of the one right before them but another class: that with and without a sale."""
+    for element in weights.elements[1:]:
+        before = element.getprevious()
+        if before is None or element.tag not in PRICED or not 0 < weights.text[element] <= LONGEST_PRICE:
+            continue
+        if weights.text[element] != weights.text[before] or element.get("class") == before.get("class"):
+            continue
+        if not is_small(element) or not is_small(before):
+            continue
+        text = line(element)
+        if not size(before.tail) and text == line(before) and any(category(sign) == MONEY for sign in text):
+            yield element
+
+
+def join_prices(elements: list[HtmlElement]) -> None:
+    """Write, in place, each price in one line of which the sign or the cents are set apart by elements of their own."""
+    for element in elements:
+        for text, around in ((element.text, element), (element.tail, element.getparent())):
+            sign = (text or "").strip()
+            if len(sign) == 1 and category(sign) == MONEY and around is not None:
+                _join(sign, around)
+
+
+def _join(sign: str, around: HtmlElement | None) -> None:
+    """Write in one line the price around its sign, which elements around the sign alone are in."""
+    for _ in range(MOST_LEVELS):
+        if around is None or _packed(around) != sign:
+            break
+        around = around.getparent()
+    if around is not None and PRICE.fullmatch(_packed(around)):
+        _put_in_line(around)
+
+
+def _put_in_line(price: HtmlElement) -> None:
+    pieces = {str(inner.tag) for inner in price.iterdescendants(*BLOCKS, *PIECES)}
+    if price.tag in LISTED or pieces.isdisjoint(APART) or not pieces <= PIECES:
+        return
+    for inner in price.iter("*"):
+        inner.text = (inner.text or "").strip()
+        if inner is not price:
+            inner.tail = (inner.tail or "").strip()
+            inner.tag = "span" if inner.tag in PIECES else inner.tag
+
+
+def _packed(element: HtmlElement) -> str:
+    """The text of an element without spaces; cut where it is longer than that of a price."""
+    return "".join("".join(islice(element.itertext(), MOST_INNER)).split())[:LONGEST_PRICE]
