@@ -9,11 +9,12 @@ Nothing within prose, lists, tables of data, terms, listings and quotations is r
 """
 
 import re
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 
 from lxml.html import HtmlElement
 
-from webdata.pages._url.cards import NOWHERE, cards_of_others
+from webdata.pages._url.cards import NOWHERE, cards_of_others, with_records
 from webdata.pages._url.dropping import Removals, drop
 from webdata.pages._url.names import (
     CHROME_NAMES,
@@ -48,6 +49,7 @@ LANDMARK_ROLES = frozenset(["navigation", "search", "banner", "contentinfo"])
 FIELDS = frozenset(["text", "email", "tel", "password", "url", "search", "textarea"])
 DIALOGS = frozenset(["dialog", "alertdialog"])
 INNER = frozenset(["article", "main"])
+PAGE = frozenset(["body", "html", "main"])
 SENTENCES = frozenset(["dd", "li", "p", "td"])
 WHOLES = frozenset(["blockquote", "code", "dl", "figure", "li", "ol", "p", "pre", "table", "ul"])
 """Elements of which no part is removed alone."""
@@ -134,10 +136,13 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
     removals.drop(body, ("outside of main", _outside_of_main(removals.weights(body))))
     weights = removals.weights(body)
     outside = _outside(weights)
+    links = [*_links_around(weights, outside, kind)]
+    if kind not in (PageKind.LISTING, PageKind.OTHER):
+        links = with_records(links, weights)
     removals.drop(
         body,
         ("named chrome around the content", named_around(weights, CHROME_NAMES)),
-        ("links around the content", with_headings(_links_around(weights, outside, kind))),
+        ("links around the content", with_headings(emptied(links, weights))),
         ("cards of other pages", with_headings(cards_of_others(weights, outside, kind))),
     )
 
@@ -155,6 +160,36 @@ def with_headings(elements: Iterable[HtmlElement]) -> list[HtmlElement]:
         if after is None or (after.tag in HEADINGS and str(after.tag) <= str(before.tag)):
             removed[before] = None
     return [*reversed(removed)]
+
+
+def emptied(elements: Iterable[HtmlElement], weights: Weights) -> list[HtmlElement]:
+    """Elements to be removed, in their order, each as the largest part with nothing else in it."""
+    removed = [*elements]
+    text, within = _outer_texts(removed, weights), {inner for element in removed for inner in element.iter("*")}
+    found: set[HtmlElement] = set()
+    for element in removed:
+        part = element
+        while (around := part.getparent()) is not None and _is_emptied(around, text[around], weights, within):
+            part = around
+        found.add(part)
+    return [element for element in weights.elements if element in found]
+
+
+def _is_emptied(element: HtmlElement, removed: float, weights: Weights, within: Container[HtmlElement]) -> bool:
+    """Whether an element has no more than the text that is removed, and no picture."""
+    if element.tag in PAGE or element in weights.headed or weights.text.get(element) != removed:
+        return False
+    return all(picture in within for picture in element.iter("img"))
+
+
+def _outer_texts(elements: list[HtmlElement], weights: Weights) -> Counter[HtmlElement]:
+    """The amount of text of elements in each element around them."""
+    chosen, found = {*elements}, Counter[HtmlElement]()
+    for element in chosen:
+        if chosen.isdisjoint(element.iterancestors()):
+            for around in element.iterancestors():
+                found[around] += weights.text[element]  # type: ignore[assignment]
+    return found
 
 
 def is_headline(element: HtmlElement, weights: Weights) -> bool:
