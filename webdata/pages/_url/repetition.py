@@ -65,7 +65,7 @@ def copies(weights: Weights, *, of_records: bool) -> Iterator[HtmlElement]:
     before the text, as of a bar that stays in sight. Records of one author share what is known of them, but not whose
     each is.
     """
-    naming = {around for name in _naming(weights) for around in (name, *name.iterancestors())} if of_records else ()
+    named = _around_names(weights) if of_records else {}
     signatures = _signatures(weights.elements)
     siblings = Counter(form(element) for element in weights.elements)
     firsts: dict[int, HtmlElement] = {}
@@ -76,12 +76,13 @@ def copies(weights: Weights, *, of_records: bool) -> Iterator[HtmlElement]:
         has_begun = has_begun or weights.own_prose[element] > 0
         if weights.text[element] < COPIED or element.tag == "li":
             continue
-        if element in naming and not weights.prose[element]:
-            continue
         first = firsts.setdefault(signatures[element], element)
         if is_before and element not in weights.headed:
             before.add(element)
         if first is element or (not of_records and _are_of_records(first, element, siblings)):
+            continue
+        if element in named and (named.get(first, 0) < named[element] or _are_of_records(first, element, siblings)):
+            firsts[signatures[element]] = element
             continue
         is_headline = not has_begun and first in weights.headed and element in weights.headed
         if is_headline or (first in before and not is_before):
@@ -183,6 +184,20 @@ def _records(parts: list[HtmlElement]) -> list[HtmlElement]:
     return []
 
 
+def _around_names(weights: Weights) -> dict[HtmlElement, float]:
+    """The elements without prose with a short name of an author in them, and how much prose is before each."""
+    found: dict[HtmlElement, float] = {}
+    for name in _naming(weights):
+        if weights.text[name] < COPIED and name.tag != "time" and not _is_date(name, weights):
+            found.update((e, 0.0) for e in name.iterancestors() if not weights.prose.get(e, PROSE))
+    written = 0.0
+    for element in weights.elements:
+        written += weights.own_prose[element]
+        if element in found:
+            found[element] = written
+    return found
+
+
 def _middle(weights: Weights) -> HtmlElement | None:
     """The element in which the first half of a page's prose ends."""
     prose = 0.0
@@ -212,7 +227,8 @@ def _naming(weights: Weights) -> Iterator[HtmlElement]:
     Also the names of authors by schema.org and beside their pictures, and on a page without a time for each the dates.
     """
     yield from _authors(weights)
-    if len([*islice(weights.elements[0].iter("time"), TWICE)]) < TWICE:
+    times = [*islice(weights.elements[0].iter("time"), TWICE)]
+    if len(times) < TWICE and not any(time.get("itemprop") for time in times):
         yield from (element for element in weights.elements if _is_date(element, weights))
     name = ""
     for element in weights.elements:
