@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from lxml.html import HtmlElement
 
+from webdata.pages._text import date
 from webdata.pages._url.cards import with_records
 from webdata.pages._url.cleaning import emptied, with_headings
 from webdata.pages._url.dropping import Removals
@@ -44,6 +45,8 @@ def trimmed(part: HtmlElement, site: Container[str], kind: PageKind, removals: R
     before, after = _until_prose(blocks, site), _until_prose(reversed(blocks), site)
     outer = {*before, *after}
     chrome = [block for block in blocks if block in outer and _is_chrome(block, site)]
+    if kind is PageKind.THREAD:  # of the first and the last post, too, it says when it was written
+        chrome = [block for block in chrome if date(block.text_content()) is None]
     if kind is not PageKind.OTHER:
         chrome = emptied(with_records(chrome, weights), weights)
     removals.drop(part, ("links around the text", with_headings(chrome)))
