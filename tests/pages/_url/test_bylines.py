@@ -32,7 +32,7 @@ def test_what_an_article_is_about_is_its_text(read):
 @pytest.mark.parametrize(
     "before",
     [
-        "<div><a href=/other>Others, May 5, 2024</a></div>",
+        "<div><a href=/other>What others said, May 5, 2024</a></div>",
         "<div>For May 5</div>",
         f"{TEXT}<div class=meta>May 5, 2024</div>",
     ],

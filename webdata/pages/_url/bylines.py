@@ -15,6 +15,8 @@ from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.weights import BLOCKS, Weights
 
 LONGEST_DATE = 60
+LONGEST_LINK = 22
+"""Characters of a link that is a date; a longer one is the title of another page."""
 LONGEST = 120
 """Characters of the longest line with the authors and the date of an article."""
 LEADS = 2
@@ -68,6 +70,8 @@ def _is_dated(element: HtmlElement, weights: Weights) -> bool:
     if not 0 < weights.text[element] <= LONGEST_DATE or next(element.iterdescendants(*BLOCKS), None) is not None:
         return False
     if element.tag in HEADINGS or any(around.tag in (*HEADINGS, "a", "li") for around in element.iterancestors()):
+        return False
+    if weights.text[element] == weights.linked[element] > LONGEST_LINK:
         return False
     text = " ".join(element.text_content().split())
     return YEAR.search(text) is not None and date(text[-40:]) is not None

@@ -163,32 +163,26 @@ def with_headings(elements: Iterable[HtmlElement]) -> list[HtmlElement]:
 
 
 def emptied(elements: Iterable[HtmlElement], weights: Weights) -> list[HtmlElement]:
-    """Elements to be removed, in their order, each as the largest part with nothing else in it."""
-    removed = [*elements]
-    text, within = _outer_texts(removed, weights), {inner for element in removed for inner in element.iter("*")}
+    """Elements to be removed, with the parts around them that have nothing else in them, in their order."""
+    removed = {*elements}
+    outer = [element for element in removed if removed.isdisjoint(element.iterancestors())]
+    left: Counter[HtmlElement] = Counter()
+    for element in outer:
+        for around in element.iterancestors():
+            left[around] += weights.text[element]  # type: ignore[assignment]
+    found = {part for part, text in left.items() if part.tag not in PAGE and weights.text.get(part) == text}
+    found -= _around_pictures(weights, removed) | weights.headed
+    return [element for element in weights.elements if element in removed or element in found]
+
+
+def _around_pictures(weights: Weights, removed: Container[HtmlElement]) -> set[HtmlElement]:
+    """The elements around pictures that are in no element to be removed."""
     found: set[HtmlElement] = set()
-    for element in removed:
-        part = element
-        while (around := part.getparent()) is not None and _is_emptied(around, text[around], weights, within):
-            part = around
-        found.add(part)
-    return [element for element in weights.elements if element in found]
-
-
-def _is_emptied(element: HtmlElement, removed: float, weights: Weights, within: Container[HtmlElement]) -> bool:
-    """Whether an element has no more than the text that is removed, and no picture."""
-    if element.tag in PAGE or element in weights.headed or weights.text.get(element) != removed:
-        return False
-    return all(picture in within for picture in element.iter("img"))
-
-
-def _outer_texts(elements: list[HtmlElement], weights: Weights) -> Counter[HtmlElement]:
-    """The amount of text of elements in each element around them."""
-    chosen, found = {*elements}, Counter[HtmlElement]()
-    for element in chosen:
-        if chosen.isdisjoint(element.iterancestors()):
-            for around in element.iterancestors():
-                found[around] += weights.text[element]  # type: ignore[assignment]
+    for element in weights.elements:
+        if element.tag == "img":
+            around = [element, *element.iterancestors()]
+            if not any(one in removed for one in around):
+                found.update(around)
     return found
 
 
