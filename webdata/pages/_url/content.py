@@ -9,7 +9,6 @@ from lxml.html import HtmlElement
 from webdata.pages._url.around import remove_around_text
 from webdata.pages._url.beside import is_price, remove_beside
 from webdata.pages._url.blocks import unfold_layouts
-from webdata.pages._url.bylines import byline, insert
 from webdata.pages._url.cleaning import (
     remove_chrome,
     remove_unrendered,
@@ -79,7 +78,6 @@ def readable(root: HtmlElement, objects: Sequence[Any], text: str, url: str, bas
         unfold_layouts(root)
     body = next(root.iterchildren("body"), root)
     words = _words(body.text_content())
-    dated = byline(removals.weights(body)) if extent == "page" and kind is PageKind.ARTICLE else None
     remove_chrome(body, kind, removals)
     remove_around_text(body, kind, removals)
     if extent == "main":
@@ -98,8 +96,6 @@ def readable(root: HtmlElement, objects: Sequence[Any], text: str, url: str, bas
         removals.drop(part, ("around most of the text", around))
     if kind is not PageKind.LISTING:
         trimmed(part, site, kind, removals)
-    if dated is not None and part is not body:
-        insert(dated, part)
     left = sum(_words(removal.text) for removal in removals.found)
     return Readable(part, kind, removals.found, left / words if words else 0.0)
 

@@ -35,6 +35,8 @@ SEVERAL = 2
 HALF = 0.5
 """The share of the words of the shorter of the two."""
 WORD = re.compile(r"\w+")
+SIGN = re.compile(r"\s*[^\w\s]\s")
+"""What stands between a title and the name of the site."""
 SHORTEST = 10
 """Characters of the shortest heading that is the page's title without the name of the site."""
 NOTHING = 60
@@ -192,9 +194,9 @@ def _title(root: HtmlElement) -> str:
 
 
 def _is_beginning(text: str, title: str) -> bool:
-    """Whether a title is a text, a sign and more, such as the name of the site."""
-    rest = title.removeprefix(text).strip()
-    return len(text) >= SHORTEST and title.startswith(text) and rest != "" and not rest[0].isalnum()
+    """Whether a title is a text, a sign, and fewer words than these, such as the name of the site."""
+    rest = title.removeprefix(text)
+    return title.startswith(text) and max(SHORTEST, len(rest)) <= len(text) and SIGN.match(rest) is not None
 
 
 def _headline(headings: Sequence[HtmlElement], part: HtmlElement, title: str) -> str:
