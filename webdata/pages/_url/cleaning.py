@@ -129,7 +129,7 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
         ("link that another repeats", links_again(weights)),
         ("other languages", other_languages(weights)),
         ("price that another repeats", repeated_prices(weights)),
-        ("landmark", _landmarks(parts, weights)),
+        ("landmark", _with_titles(_landmarks(parts, weights), weights)),
         ("links beside the content", (e for e in parts if e not in mains and _is_sidebar(e, weights))),
         ("beside main", _beside_main(weights)),
     )
@@ -310,6 +310,20 @@ def _landmarks(parts: list[HtmlElement], weights: Weights) -> list[HtmlElement]:
     if left >= LITTLE:
         return [e for e in found if _is_footer(e) or weights.share(e) < MUCH or weights.text[e] < HALF * weights.whole]
     return [element for element in found if weights.is_links(element)]
+
+
+def _with_titles(landmarks: list[HtmlElement], weights: Weights) -> list[HtmlElement]:
+    """Landmarks with the headings that nothing would follow then, but neither the page's first nor one in a header."""
+    first = next((element for element in weights.elements if element.tag in HEADINGS), None)
+    return [
+        element
+        for element in with_headings(emptied(landmarks, weights))
+        if element is not first and not (element.tag in HEADINGS and _is_in_header(element))
+    ]
+
+
+def _is_in_header(element: HtmlElement) -> bool:
+    return next(element.iterancestors("header"), None) is not None
 
 
 def _is_footer(element: HtmlElement) -> bool:
