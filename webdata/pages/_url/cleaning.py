@@ -124,14 +124,17 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
     )
     weights = removals.weights(body)
     parts, mains = weights.elements[1:], _around_mains(weights)
+    landmarks = _landmarks(parts, weights)
+    beside = [element for element in parts if element not in mains and _is_sidebar(element, weights)]
     removals.drop(
         body,
         ("link that another repeats", links_again(weights)),
         ("other languages", other_languages(weights)),
         ("price that another repeats", repeated_prices(weights)),
-        ("landmark", _with_titles(_landmarks(parts, weights), weights)),
-        ("links beside the content", (e for e in parts if e not in mains and _is_sidebar(e, weights))),
+        ("landmark", landmarks),
+        ("links beside the content", beside),
         ("beside main", _beside_main(weights)),
+        ("title of what is left out", _with_titles([*landmarks, *beside], weights)),
     )
     removals.drop(body, ("outside of main", _outside_of_main(removals.weights(body))))
     weights = removals.weights(body)
@@ -312,12 +315,12 @@ def _landmarks(parts: list[HtmlElement], weights: Weights) -> list[HtmlElement]:
     return [element for element in found if weights.is_links(element)]
 
 
-def _with_titles(landmarks: list[HtmlElement], weights: Weights) -> list[HtmlElement]:
-    """Landmarks with the headings that nothing would follow then, but neither the page's first nor one in a header."""
+def _with_titles(removed: list[HtmlElement], weights: Weights) -> list[HtmlElement]:
+    """Parts to be removed with the headings that nothing would follow then, but not the first, nor one in a header."""
     first = next((element for element in weights.elements if element.tag in HEADINGS), None)
     return [
         element
-        for element in with_headings(emptied(landmarks, weights))
+        for element in with_headings(emptied(removed, weights))
         if element is not first and not (element.tag in HEADINGS and _is_in_header(element))
     ]
 
