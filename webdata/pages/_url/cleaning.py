@@ -316,13 +316,13 @@ def _landmarks(parts: list[HtmlElement], weights: Weights) -> list[HtmlElement]:
 
 
 def _with_titles(removed: list[HtmlElement], weights: Weights) -> list[HtmlElement]:
-    """Parts to be removed with the headings that nothing would follow then, but not the first, nor one in a header."""
+    """Parts to be removed with the headings that nothing would follow then.
+
+    Not with the page's first heading, one in a header, and one with a link: that is the title of a record.
+    """
     first = next((element for element in weights.elements if element.tag in HEADINGS), None)
-    return [
-        element
-        for element in with_headings(emptied(removed, weights))
-        if element is not first and not (element.tag in HEADINGS and _is_in_header(element))
-    ]
+    headed = with_headings(emptied(removed, weights))
+    return [e for e in headed if e.tag not in HEADINGS or not (e is first or weights.links[e] or _is_in_header(e))]
 
 
 def _is_in_header(element: HtmlElement) -> bool:
