@@ -452,7 +452,7 @@ def test_a_part_with_links_that_is_said_to_be_a_button_is_content(read):
 
 
 def test_a_heading_goes_with_the_navigation_below_it(read):
-    """The heading of a navigation, also of one in an element of its own, is left out; a headline in a header and a title stay."""
+    """The heading of a navigation, also of one in an element of its own, is left out; headlines and titles stay."""
     text = (
         "<p>The page says a thing or two about its subject, until it is about as long as paragraphs use to be.</p>" * 9
     )
