@@ -55,3 +55,28 @@ def test_a_link_around_prose_is_another_page_beside_a_product(read):
         f"today, {LAST}" in read(f"{product}{TEXT}{summary}{TEXT}", content=content) for content in ("page", "main")
     ]
     assert found == [True, False]
+
+
+def threads(count=4, fact="9K views"):
+    """Records of other threads: a title with its author and forum, how many have read it, a picture."""
+    menu = (
+        "<a href=/t/{0}>A thread about machine {0}</a> <a href=/u/{0}>Ann</a> <a href=/d/{0}>May 5</a> <a href=/f>F</a>"
+    )
+    facts = f"<div class=facts>{fact}</div><img src=/p.png alt=Ann>"
+    items = (f"<div class=item><div class=title>{menu.format(n)}</div>{facts}</div>" for n in range(count))
+    return f"<section><h3>Similar</h3><div><div class=items>{''.join(items)}</div></div></section>"
+
+
+def test_facts_of_other_threads_go_with_their_titles(read):
+    """How many have read other threads is left out with the titles of these, and so is the heading above all."""
+    posts = f"<div class=bbp-topic><div class=post>{TEXT}</div></div>"
+    text = read(f"<title>T</title><h1>T</h1>{posts}{threads()}")
+    assert [part for part in ("A thread", "9K views", "Similar", "p.png") if part in text] == []
+
+
+def test_short_posts_stay_without_their_menus(read):
+    """A post of few words behind the last long one is no record of another page, for its menu has no titles."""
+    menu = "<div><a href=/r>Reply</a> <a href=/q>Quote</a> <a href=/s>Share</a> <a href=/p>Report</a></div>"
+    posts = "".join(f"<div class=post><div>Thanks, {name}</div>{menu}</div>" for name in ("Ann", "Ben", "Cy"))
+    text = read(f"<title>T</title><h1>T</h1><div class=bbp-topic><div class=post>{TEXT}</div>{posts}</div>")
+    assert [name for name in ("Ann", "Ben", "Cy") if f"Thanks, {name}" not in text] == []

@@ -449,3 +449,19 @@ def test_a_part_with_links_that_is_said_to_be_a_button_is_content(read):
     assert "Game" not in read(
         f"<title>T</title><h1>T</h1><div><p>{NOTE * 3}</p><div role=button><a href=/1>Game</a></div></div>"
     )
+
+
+def test_a_heading_goes_with_the_navigation_below_it(read):
+    """The heading of a navigation, also of one in an element of its own, is left out; headlines and titles stay."""
+    text = (
+        "<p>The page says a thing or two about its subject, until it is about as long as paragraphs use to be.</p>" * 9
+    )
+    menu = "<nav><a href=/a>One</a> <a href=/b>Two</a></nav>"
+    top = f"<h2>House</h2><p>Of machines</p><header><h2>Machines</h2>{menu}</header>"
+    inner = f"<div><h3>In this text</h3><div>{menu}</div></div><div><h3><a href=/c>Record</a></h3>{menu}</div>"
+    page = f"<title>T</title><article>{top}{inner}{text}<div><h2>Menu</h2>{menu}</div>"
+    found = read(page)
+    assert [heading for heading in ("Machines", "In this text", "Record", "Menu") if heading in found] == [
+        "Machines",
+        "Record",
+    ]

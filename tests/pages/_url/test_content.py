@@ -155,3 +155,23 @@ SENTENCE = "What the town decided on Monday night will not be the end of it, for
 def test_one_of_several_sections_is_not_all_of_a_page(read, html):
     """A section beside one of its form, and a part that opens, have most of the prose and are not all of a page."""
     assert "Last." in read(f"<title>T</title><h1>The bridge</h1><div>{html}</div>", content="main")
+
+
+@pytest.mark.parametrize(
+    ("title", "headlines", "expected"),
+    [
+        (
+            "Your Garden: A Guide to Plants",
+            "<h1>Plants of the Garden: A Guide</h1><h1>By</h1>",
+            "Plants of the Garden: A Guide",
+        ),
+        ("Your Garden: A Guide to Plants", "<h1>Blog</h1><h1>By</h1>", "Your Garden: A Guide to Plants"),
+        ("Plants of the Garden - The Forum", "<h2>Plants of the Garden</h2>", "Plants of the Garden"),
+        ("Plants of the Garden and Others", "<h2>Plants of the Garden</h2>", "Plants of the Garden and Others"),
+    ],
+)
+def test_of_several_headlines_the_one_that_the_title_says_is_the_pages(read, title, headlines, expected):
+    """A headline outside of the text with the words of the title, or its beginning, is the title."""
+    text = "The page says a thing or two about its subject, until it is about as long as paragraphs use to be. "
+    page = f'<title>{title}</title><script type="application/ld+json">{{"@type": "NewsArticle"}}</script>'
+    assert read(f"{page}<div>{headlines}</div><div>{f'<p>{text}</p>' * 12}</div>").startswith(f"# {expected}\n")

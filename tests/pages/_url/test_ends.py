@@ -7,6 +7,7 @@ from lxml.html import document_fromstring
 
 from webdata.pages._url.dropping import Removals
 from webdata.pages._url.ends import trimmed
+from webdata.pages._url.page_kinds import PageKind
 
 TABLE = "<table><tr><th>A<th>B<tr><td>1<td>2<tr><td>3<td>4</table>"
 FOUR = "".join(f"<li><a href='/{number}'>Page {number}</a>" for number in range(4))
@@ -83,5 +84,13 @@ def test_no_text_outside_links_is_lost(parts):
     """Nothing is removed from a page without links and labels."""
     part = document_fromstring(f"<body><div>{'</p>'.join(parts)}</div>" + "<p>" + "long words " * 99)
     words = part.text_content()
-    trimmed(part, {"site.example.org"}, Removals())
+    trimmed(part, {"site.example.org"}, PageKind.ARTICLE, Removals())
     assert part.text_content() == words
+
+
+def test_the_dates_of_the_first_and_the_last_post_stay(read):
+    """A line of a post that is a link to it says when it was written, before the first text and behind the last."""
+    text = "The machine of the house says a thing or two about itself, and goes on for some more words until it ends. "
+    posts = "".join(f"<div class=post><p><a href=/p/{n}>5 May 202{n}</a></p><p>{text * 3}</p></div>" for n in range(4))
+    page = f"<title>T</title><h1>T</h1><div class=bbp-topic>{posts}<p><a href=/p/9>6 June 2025</a></p></div>"
+    assert [date for date in ("5 May 2020", "6 June 2025") if date not in read(page)] == []

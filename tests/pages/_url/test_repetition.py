@@ -239,3 +239,45 @@ def test_a_badge_of_some_records_is_what_a_page_is_about(read):
     """A text that tells some records from the others stays."""
     html = records("<div class=badge>Best seller</div>").replace("<div class=badge>Best seller</div>", "", 3)
     assert read(html, content="main").count("Best seller") == 5
+
+
+def posts_of(names, head):
+    """A page that says it is a thread, with a post of each of these authors."""
+    posts = (f"{head.format(name, number)}<p>{NOTE.format(number) * 2}</p>" for number, name in enumerate(names, 1))
+    return thread(*posts)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<div class=head><img src=/p.png alt='{0}'><div class=who>{0}</div></div>",
+        "<div class=head itemprop=author><div class=who><span itemprop=name>{0}</span></div></div>",
+        "<div class=head><h4><a href=/u>{0}</a></h4><div>Senior member of this house</div></div>",
+    ],
+)
+def test_each_post_of_a_thread_names_its_author(read, head):
+    """The name beside a picture, of microdata, and of a heading is in each post, also of who has written before."""
+    text = read(posts_of(["Ann Lee", "Ben", "Ann Lee", "Cy", "Ann Lee"], head), content="main")
+    assert (text.replace("![Ann Lee]", "").count("Ann Lee"), "Senior member" in text) == (3, False)
+
+
+def test_a_picture_in_one_link_with_its_name_is_a_button(read):
+    """The name of a button with an icon is no author."""
+    text = read(
+        posts_of(["Ann"] * 4, "<div class=head><a href=/like><img src=/l.png alt=Like>Like</a></div>"), content="main"
+    )
+    assert "Like" not in text
+
+
+@pytest.mark.parametrize(
+    ("head", "is_shown"),
+    [
+        ("<div class=head><div>2{1}/11/2025 at 7:16 pm</div></div>", True),
+        ("<div class=head><div>Joined: 2{1}/11/2025</div></div>", False),
+        ("<div class=head><div>Joined: <b>2{1}/11/2025</b></div></div>", False),
+        ("<div class=head><div>2{1}/11/2025</div><time>{1} May</time></div>", False),
+    ],
+)
+def test_dates_of_posts_without_times_stay(read, head, is_shown):
+    """A date says of when a post is, unless it has a label, as that of a member, or the posts have times."""
+    assert ("21/11/2025" in read(posts_of(["Ann"] * 5, head), content="main")) is is_shown

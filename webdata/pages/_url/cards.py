@@ -1,12 +1,13 @@
 """Cards of other pages: siblings of one form that link to these, with a picture or a heading each."""
 
-from collections import Counter
-from collections.abc import Container, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from lxml.html import HtmlElement
 
 from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.page_kinds import PageKind
+from webdata.pages._url.repetition import Form, form
 from webdata.pages._url.weights import PROSE, Weights
 
 FEW = 3
@@ -17,6 +18,8 @@ SOME = 0.15
 """The share of a page's prose from which a group may be its content."""
 DENSE = 0.4
 """The share of text in links from which siblings are cards of other pages."""
+TITLE = 20
+"""Characters of a link from which it may be the title of another page."""
 LITTLE = 0.05
 """The share of a page's prose behind summaries of other pages: how to subscribe, who writes."""
 NOWHERE = ("#", "javascript:")
@@ -41,6 +44,37 @@ def cards_of_others(weights: Weights, outside: Container[HtmlElement], kind: Pag
         found |= dict.fromkeys(_summaries(weights))
     outer = [element for element in found if not any(around in found for around in element.iterancestors())]
     return outer if sum(weights.text[element] for element in outer) < HALF * weights.whole else []
+
+
+def with_records(elements: Iterable[HtmlElement], weights: Weights) -> list[HtmlElement]:
+    """Elements to be removed, with the rest of the records of other pages whose titles are among them.
+
+    Without its title the facts of a record, such as how many have read it, say nothing. Records are most of the
+    siblings of one form, without prose, each with a link to be removed that is as long as a title.
+    """
+    removed = dict.fromkeys(elements)
+    records: defaultdict[Form, dict[HtmlElement, float]] = defaultdict(dict)
+    for element in removed:
+        for around in (element, *element.iterancestors()) if _has_title(element, weights) else ():
+            if weights.prose.get(around, PROSE) or around in weights.headed:
+                break
+            group = records[form(around)]
+            group[around] = group.get(around, 0) + weights.text[element]
+    whole = {element for group in records.values() if _are_records(group, weights) for element in group}
+    return [element for element in weights.elements if element in whole or element in removed]
+
+
+def _has_title(element: HtmlElement, weights: Weights) -> bool:
+    return any(weights.text[link] >= TITLE for link in element.iter("a"))
+
+
+def _are_records(group: Mapping[HtmlElement, float], weights: Weights) -> bool:
+    """Whether elements are most of the siblings of their form, and much of their text is to be removed."""
+    first = next(iter(group))
+    siblings = sum(1 for sibling in first.itersiblings() if form(sibling) == form(first)) + 1
+    if len(group) < max(FEW, HALF * siblings):
+        return False
+    return sum(group.values()) >= DENSE * sum(weights.text[element] for element in group)
 
 
 def _summaries(weights: Weights) -> Iterator[HtmlElement]:

@@ -9,12 +9,12 @@ Nothing within prose, lists, tables of data, terms, listings and quotations is r
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator
 
 from lxml.html import HtmlElement
 
-from webdata.pages._url.cards import NOWHERE, cards_of_others
+from webdata.pages._url.cards import NOWHERE, cards_of_others, with_records
 from webdata.pages._url.dropping import Removals, drop
 from webdata.pages._url.names import (
     CHROME_NAMES,
@@ -50,6 +50,7 @@ LANDMARK_ROLES = frozenset(["navigation", "search", "banner", "contentinfo"])
 FIELDS = frozenset(["text", "email", "tel", "password", "url", "search", "textarea"])
 DIALOGS = frozenset(["dialog", "alertdialog"])
 INNER = frozenset(["article", "main"])
+PAGE = frozenset(["body", "html", "main"])
 SENTENCES = frozenset(["dd", "li", "p", "td"])
 WHOLES = frozenset(["blockquote", "code", "dl", "figure", "li", "ol", "p", "pre", "table", "ul"])
 """Elements of which no part is removed alone."""
@@ -124,22 +125,28 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
     )
     weights = removals.weights(body)
     parts, mains = weights.elements[1:], _around_mains(weights)
+    landmarks = _landmarks(parts, weights)
+    beside = [element for element in parts if element not in mains and _is_beside(element, kind, weights)]
     removals.drop(
         body,
         ("link that another repeats", links_again(weights)),
         ("other languages", other_languages(weights)),
         ("price that another repeats", repeated_prices(weights)),
-        ("landmark", _landmarks(parts, weights)),
-        ("links beside the content", (e for e in parts if e not in mains and _is_beside(e, kind, weights))),
+        ("landmark", landmarks),
+        ("links beside the content", beside),
         ("beside main", _beside_main(weights)),
+        ("title of what is left out", _with_titles([*landmarks, *beside], weights)),
     )
     removals.drop(body, ("outside of main", _outside_of_main(removals.weights(body))))
     weights = removals.weights(body)
     outside = _outside(weights)
+    links = [*_links_around(weights, outside, kind)]
+    if kind not in (PageKind.LISTING, PageKind.OTHER):
+        links = with_records(links, weights)
     removals.drop(
         body,
         ("named chrome around the content", named_around(weights, CHROME_NAMES)),
-        ("links around the content", with_headings(_links_around(weights, outside, kind))),
+        ("links around the content", with_headings(emptied(links, weights))),
         ("cards of other pages", with_headings(cards_of_others(weights, outside, kind))),
     )
 
@@ -157,6 +164,30 @@ def with_headings(elements: Iterable[HtmlElement]) -> list[HtmlElement]:
         if after is None or (after.tag in HEADINGS and str(after.tag) <= str(before.tag)):
             removed[before] = None
     return [*reversed(removed)]
+
+
+def emptied(elements: Iterable[HtmlElement], weights: Weights) -> list[HtmlElement]:
+    """Elements to be removed, with the parts around them that have nothing else in them, in their order."""
+    removed = {*elements}
+    outer = [element for element in removed if removed.isdisjoint(element.iterancestors())]
+    left: Counter[HtmlElement] = Counter()
+    for element in outer:
+        for around in element.iterancestors():
+            left[around] += weights.text[element]  # type: ignore[assignment]
+    found = {part for part, text in left.items() if part.tag not in PAGE and weights.text.get(part) == text}
+    found -= _around_pictures(weights, removed) | weights.headed
+    return [element for element in weights.elements if element in removed or element in found]
+
+
+def _around_pictures(weights: Weights, removed: Container[HtmlElement]) -> set[HtmlElement]:
+    """The elements around pictures that are in no element to be removed."""
+    found: set[HtmlElement] = set()
+    for element in weights.elements:
+        if element.tag == "img":
+            around = [element, *element.iterancestors()]
+            if not any(one in removed for one in around):
+                found.update(around)
+    return found
 
 
 def is_headline(element: HtmlElement, weights: Weights) -> bool:
@@ -303,6 +334,20 @@ def _landmarks(parts: list[HtmlElement], weights: Weights) -> list[HtmlElement]:
     if left >= LITTLE:
         return [e for e in found if _is_footer(e) or weights.share(e) < MUCH or weights.text[e] < HALF * weights.whole]
     return [element for element in found if weights.is_links(element)]
+
+
+def _with_titles(removed: list[HtmlElement], weights: Weights) -> list[HtmlElement]:
+    """Parts to be removed with the headings that nothing would follow then.
+
+    Not with the page's first heading, one in a header, and one with a link: that is the title of a record.
+    """
+    first = next((element for element in weights.elements if element.tag in HEADINGS), None)
+    headed = with_headings(emptied(removed, weights))
+    return [e for e in headed if e.tag not in HEADINGS or not (e is first or weights.links[e] or _is_in_header(e))]
+
+
+def _is_in_header(element: HtmlElement) -> bool:
+    return next(element.iterancestors("header"), None) is not None
 
 
 def _is_footer(element: HtmlElement) -> bool:

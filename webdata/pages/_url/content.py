@@ -96,7 +96,7 @@ def readable(root: HtmlElement, objects: Sequence[Any], text: str, url: str, bas
         around = [e for e in _around_most(weights) if kind is not PageKind.PRODUCT or not is_price(e, weights)]
         removals.drop(part, ("around most of the text", around))
     if kind is not PageKind.LISTING:
-        trimmed(part, site, removals)
+        trimmed(part, site, kind, removals)
     left = sum(_words(removal.text) for removal in removals.found)
     return Readable(part, kind, removals.found, left / words if words else 0.0)
 

@@ -11,9 +11,12 @@ from urllib.parse import urlsplit
 
 from lxml.html import HtmlElement
 
-from webdata.pages._url.cleaning import with_headings
+from webdata.pages._text import date
+from webdata.pages._url.cards import with_records
+from webdata.pages._url.cleaning import emptied, with_headings
 from webdata.pages._url.dropping import Removals
 from webdata.pages._url.opening import HEADINGS
+from webdata.pages._url.page_kinds import PageKind
 from webdata.pages._url.weights import BLOCKS, PROSE, size
 
 ARTICLE = 600
@@ -30,7 +33,7 @@ def hosts(root: HtmlElement, url: str) -> frozenset[str]:
     return frozenset(map(_host, [url, *named[:1]])) - {""}
 
 
-def trimmed(part: HtmlElement, site: Container[str], removals: Removals) -> None:
+def trimmed(part: HtmlElement, site: Container[str], kind: PageKind, removals: Removals) -> None:
     """Remove, in place, the chrome before and after the text of a page's content.
 
     Relative links, and those to the hosts in `site`, lead to other pages of the same site.
@@ -41,8 +44,12 @@ def trimmed(part: HtmlElement, site: Container[str], removals: Removals) -> None
     blocks = _innermost(part)
     before, after = _until_prose(blocks, site), _until_prose(reversed(blocks), site)
     outer = {*before, *after}
-    chrome = with_headings(block for block in blocks if block in outer and _is_chrome(block, site))
-    removals.drop(part, ("links around the text", chrome))
+    chrome = [block for block in blocks if block in outer and _is_chrome(block, site)]
+    if kind is PageKind.THREAD:  # of the first and the last post, too, it says when it was written
+        chrome = [block for block in chrome if date(block.text_content()) is None]
+    if kind is not PageKind.OTHER:
+        chrome = emptied(with_records(chrome, weights), weights)
+    removals.drop(part, ("links around the text", with_headings(chrome)))
 
 
 def _innermost(part: HtmlElement) -> list[HtmlElement]:

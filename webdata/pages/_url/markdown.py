@@ -30,6 +30,15 @@ from webdata.pages._url.weights import BLOCKS, size
 
 LONGEST_BASE = 4_000
 """Characters of the address that each link of a page may be relative to."""
+SEVERAL = 2
+"""Words that a headline shares with the title of the page."""
+HALF = 0.5
+"""The share of the words of the shorter of the two."""
+WORD = re.compile(r"\w+")
+SIGN = re.compile(r"\s*[^\w\s]\s")
+"""What stands between a title and the name of the site."""
+SHORTEST = 10
+"""Characters of the shortest heading that is the page's title without the name of the site."""
 NOTHING = 60
 """Characters of a page below which its fallback texts are added."""
 OPTIONS = html_to_markdown.ConversionOptions(
@@ -87,7 +96,7 @@ def converted(
         return Converted(plain := plain_text(text), plain)
     _held = [*root.iter("*")]  # lxml would make each element anew in each pass
     base = base_of(root, url)
-    title, headings, fallback = _title(root), [*root.iter("h1")], fallback_texts(root)
+    title, headings, fallback = _title(root), [one for one in root.iter("h1") if spaced(one)], fallback_texts(root)
     objects = [] if selection.include else json_ld.items(root)[0]
     added = "" if selection.include else lacking(root, objects)
     selection.apply(root)
@@ -95,8 +104,7 @@ def converted(
         return _chosen(root, base, charset, as_text)
     found = readable(root, objects, text, url, base, extent)
     part = found.part
-    if len(headings) == 1:
-        title = spaced(headings[0]) or title
+    title = _headline(headings, part, title) or title
     _add(added, part, base)
     plain = plain_lines(part) if as_text else ""
     _arrange(part, base, charset)
@@ -180,11 +188,33 @@ def base_of(root: HtmlElement, url: str) -> str:
 
 
 def _title(root: HtmlElement) -> str:
-    """The title of a page, without the site's name where the metadata has it so."""
+    """The title of a page, without the site's name where the metadata or a heading has it so."""
     full = [spaced(element) for element in root.iterfind("head/title")]
     given = [" ".join(meta.get("content", "").split()) for meta in root.xpath('head/meta[@property="og:title"]')]
     texts = [title for title in given if full and title in full[0]]
-    return next(filter(None, texts + full), "")
+    headings = [text for one in root.iter("h1", "h2") if full and _is_beginning(text := spaced(one), full[0])]
+    return next(filter(None, texts + headings + full), "")
+
+
+def _is_beginning(text: str, title: str) -> bool:
+    """Whether a title is a text, a sign, and fewer words than these, such as the name of the site."""
+    rest = title.removeprefix(text)
+    return title.startswith(text) and max(SHORTEST, len(rest)) <= len(text) and SIGN.match(rest) is not None
+
+
+def _headline(headings: Sequence[HtmlElement], part: HtmlElement, title: str) -> str:
+    """The only headline of a page, or the one of several that its title says again, where none is in its content."""
+    texts = [spaced(heading) for heading in headings]
+    if len(texts) == 1 or not texts or part.find(".//h1") is not None:
+        return texts[0] if len(texts) == 1 else ""
+    words = _words(title)
+    best = max(texts, key=lambda text: len(_words(text) & words))
+    shared = len(_words(best) & words)
+    return best if shared >= max(SEVERAL, HALF * min(len(_words(best)), len(words))) else ""
+
+
+def _words(text: str) -> set[str]:
+    return {*WORD.findall(text.casefold())}
 
 
 def _fold(part: HtmlElement) -> None:

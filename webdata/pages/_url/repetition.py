@@ -7,9 +7,11 @@ place in the markup have short facts about the author and names of controls in e
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator
+from itertools import islice
 
 from lxml.html import HtmlElement
 
+from webdata.pages._text import date
 from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.weights import BLOCKS, PROSE, Weights, size
 
@@ -42,6 +44,12 @@ LONGEST = 300
 """Characters of the longest text that is compared without its numbers."""
 NAMED = 1000
 """Characters of class names that are read."""
+LONGEST_DATE = 40
+YEAR = re.compile(r"\d{4}|\d[-/.]\d{1,2}[-/.]\d{2}")
+LABEL = re.compile(r"\s*[^\d:]{1,40}:\s")
+"""Words before a fact."""
+NEAR = 10
+"""Elements between a picture and the name of whom it shows."""
 NAMING = HEADINGS | {"time"}
 """Elements that say whose a post is, and of when."""
 PARTS = BLOCKS - {"blockquote", "li", "ol", "p", "pre", "td", "th", "tr"}
@@ -54,8 +62,10 @@ def copies(weights: Weights, *, of_records: bool) -> Iterator[HtmlElement]:
     """The blocks with the text of an earlier one; facts that records of one kind share are copies if `of_records`.
 
     Of a text before the headline and again behind it the first is the copy: it is a preview; so it is of two headlines
-    before the text, as of a bar that stays in sight.
+    before the text, as of a bar that stays in sight. Records of one author share what is known of them, but not whose
+    each is.
     """
+    named = _around_names(weights) if of_records else {}
     signatures = _signatures(weights.elements)
     siblings = Counter(form(element) for element in weights.elements)
     firsts: dict[int, HtmlElement] = {}
@@ -70,6 +80,9 @@ def copies(weights: Weights, *, of_records: bool) -> Iterator[HtmlElement]:
         if is_before and element not in weights.headed:
             before.add(element)
         if first is element or (not of_records and _are_of_records(first, element, siblings)):
+            continue
+        if element in named and (named.get(first, 0) < named[element] or _are_of_records(first, element, siblings)):
+            firsts[signatures[element]] = element
             continue
         is_headline = not has_begun and first in weights.headed and element in weights.headed
         if is_headline or (first in before and not is_before):
@@ -171,6 +184,20 @@ def _records(parts: list[HtmlElement]) -> list[HtmlElement]:
     return []
 
 
+def _around_names(weights: Weights) -> dict[HtmlElement, float]:
+    """The elements without prose with a short name of an author in them, and how much prose is before each."""
+    found: dict[HtmlElement, float] = {}
+    for name in _naming(weights):
+        if weights.text[name] < COPIED and name.tag != "time" and not _is_date(name, weights):
+            found.update((e, 0.0) for e in name.iterancestors() if not weights.prose.get(e, PROSE))
+    written = 0.0
+    for element in weights.elements:
+        written += weights.own_prose[element]
+        if element in found:
+            found[element] = written
+    return found
+
+
 def _middle(weights: Weights) -> HtmlElement | None:
     """The element in which the first half of a page's prose ends."""
     prose = 0.0
@@ -195,7 +222,14 @@ def _posts(inner: HtmlElement, weights: Weights) -> HtmlElement | None:
 
 
 def _naming(weights: Weights) -> Iterator[HtmlElement]:
-    """What says whose a post is, and of when: times, headings, linked terms of facts, but no rank below a name."""
+    """What says whose a post is, and of when: times, headings, linked terms of facts, but no rank below a name.
+
+    Also the names of authors by schema.org and beside their pictures, and on a page without a time for each the dates.
+    """
+    yield from _authors(weights)
+    times = [*islice(weights.elements[0].iter("time"), TWICE)]
+    if len(times) < TWICE and not any(time.get("itemprop") for time in times):
+        yield from (element for element in weights.elements if _is_date(element, weights))
     name = ""
     for element in weights.elements:
         tag = str(element.tag)
@@ -204,6 +238,36 @@ def _naming(weights: Weights) -> Iterator[HtmlElement]:
         name = tag if tag in HEADINGS else "" if weights.own_prose[element] else name
         if tag in NAMING or (tag == "dt" and weights.links[element]):
             yield element
+
+
+def _authors(weights: Weights) -> Iterator[HtmlElement]:
+    """The elements with the name that the picture before them has, and the names of authors in microdata.
+
+    A picture in one link with its name is a button.
+    """
+    name, left, link = "", 0, None
+    for element in weights.elements:
+        left -= 1
+        if element.tag == "img" and (alt := element.get("alt")):
+            name, left, link = _folded(alt), NEAR, next(element.iterancestors("a"), None)
+        elif left > 0 and weights.text[element] == size(name) and _folded(element.text) == name:
+            left = 0
+            if link is None or link not in (element, *element.iterancestors()):
+                yield element
+        elif element.get("itemprop") == "name" and any(e.get("itemprop") == "author" for e in element.iterancestors()):
+            yield element
+
+
+def _is_date(element: HtmlElement, weights: Weights) -> bool:
+    """Whether all of an element's text is a date with its year, without a label: `Joined: 5/3/2024` is a member's."""
+    if not 0 < weights.text[element] <= LONGEST_DATE or any(weights.text[child] for child in element):
+        return False
+    text = " ".join(element.itertext())
+    around, before = element.getparent(), element.getprevious()
+    label = (around.text if before is None else before.tail) if around is not None else ""
+    if element.tag == "dd" or LABEL.match(text) or (label or "").rstrip().endswith(":"):
+        return False
+    return date(text) is not None and YEAR.search(text) is not None
 
 
 def _is_rank(heading: HtmlElement, weights: Weights) -> bool:
