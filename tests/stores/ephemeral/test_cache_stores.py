@@ -45,9 +45,9 @@ async def test_a_put_replaces_the_value_and_its_expiry(cache):
 
 async def test_a_value_expires(cache):
     """A value is gone after its time to live."""
-    await cache.put("one", b"coffee", 0.05)
+    await cache.put("one", b"coffee", 0.5)
     assert await cache.get("one") == b"coffee"
-    await asyncio.sleep(0.07)
+    await asyncio.sleep(0.55)
 
     assert await cache.get("one") is None
 
