@@ -25,9 +25,9 @@ def test_every_help_has_an_example_and_a_page(path):
     """The help of each command ends with a line to try and the page that explains it."""
     result = CliRunner().invoke(main, [*path, "--help"])
     assert result.exit_code == 0
-    assert f"Example: webdata {' '.join(path)}" in result.output
-    page = result.output.split()[-1]
-    assert (page in pages(), result.output.split()[-2]) == (True, "docs")
+    assert f"Example: webdata {' '.join(path)}" in result.stdout
+    page = result.stdout.split()[-1]
+    assert (page in pages(), result.stdout.split()[-2]) == (True, "docs")
 
 
 def test_a_page_is_shown_by_its_name():
