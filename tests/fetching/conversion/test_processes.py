@@ -156,7 +156,9 @@ async def test_a_document_that_takes_too_much_is_an_error(name):
 @pytest.mark.task
 async def test_an_office_document_that_takes_too_much_is_an_error(name):
     """One that repeats a part without end, or fills the memory, is refused by whichever bound it reaches first."""
-    with pytest.raises(UnsupportedContentError, match="takes too much time or memory to read|more paragraphs or cells"):
+    with pytest.raises(
+        UnsupportedContentError, match=r"takes too much time or memory to read|more paragraphs or cells"
+    ):
         await converted(ENDLESS[name](), seconds=2, seconds_bare=2)
 
 
