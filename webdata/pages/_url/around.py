@@ -9,11 +9,11 @@ from lxml.html import HtmlElement
 from webdata.pages._url.cleaning import ARTICLE, HALF, MUCH, SOME, WHOLES, is_aside, is_hidden, text_of, with_headings
 from webdata.pages._url.dropping import Removals
 from webdata.pages._url.names import ARTICLE_NAMES, CHROME_NAMES, all_words
-from webdata.pages._url.opening import HEADINGS, TITLES
+from webdata.pages._url.opening import TITLES
 from webdata.pages._url.page_kinds import PageKind
 from webdata.pages._url.prices import is_price
 from webdata.pages._url.repetition import Form, form
-from webdata.pages._url.weights import BLOCKS, Weights
+from webdata.pages._url.weights import BLOCKS, HEADINGS, Weights
 
 ARTICLE_PARTS = WHOLES - {"ul", "ol", "p"}
 TEXTS = HEADINGS | {"p"}

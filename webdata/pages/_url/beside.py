@@ -28,11 +28,10 @@ from webdata.pages._url.names import (
     tokens,
     words_of,
 )
-from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.page_kinds import PageKind
 from webdata.pages._url.prices import free_prices, is_price
 from webdata.pages._url.repetition import RECORDS, behind_posts, copies, form, labels, of_each_record
-from webdata.pages._url.weights import BLOCKS, Weights
+from webdata.pages._url.weights import BLOCKS, HEADINGS, Weights
 
 QUESTIONS = frozenset(["Question", "Answer"])
 OF_RECORDS = frozenset([PageKind.LISTING, PageKind.OTHER, PageKind.PRODUCT])

@@ -8,7 +8,7 @@ from lxml.html import HtmlElement
 
 from webdata.pages._url.dropping import drop
 from webdata.pages._url.listings import BLANK
-from webdata.pages._url.weights import BLOCKS
+from webdata.pages._url.weights import BLOCKS, HEADINGS
 
 LISTS = ("ol", "ul")
 LAYOUT = frozenset([
@@ -27,7 +27,6 @@ LINE_END = "\ufdd2"
 """The placeholder of the end of a line in a cell until the page is converted."""
 INDENT = "\ufdd3"
 """The placeholder of a space at the beginning of a line of code in a cell."""
-HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 CONTROLS = ("a", "button", "img", "input", "select")
 TABLES = frozenset(["table", "grid", "treegrid"])
 CELLS = {"cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th"}

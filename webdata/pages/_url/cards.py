@@ -5,10 +5,9 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 
 from lxml.html import HtmlElement
 
-from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.page_kinds import PageKind
 from webdata.pages._url.repetition import Form, form
-from webdata.pages._url.weights import PROSE, Weights
+from webdata.pages._url.weights import HEADINGS, PROSE, Weights
 
 FEW = 3
 """Cards of the smallest group."""

@@ -9,7 +9,7 @@ Nothing within prose, lists, tables of data, terms, listings and quotations is r
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator
 
 from lxml.html import HtmlElement
@@ -28,12 +28,11 @@ from webdata.pages._url.names import (
     tokens,
     words_of,
 )
-from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.page_kinds import PageKind
 from webdata.pages._url.pointers import links_again, other_languages, repeated_links, skip_links
 from webdata.pages._url.prices import free_prices, repeated_prices
 from webdata.pages._url.twins import twins
-from webdata.pages._url.weights import BLOCKS, PROSE, Weights
+from webdata.pages._url.weights import BLOCKS, HEADINGS, PROSE, Weights
 
 UNSEEN = frozenset([
     "amp-ad", "amp-analytics", "amp-auto-ads", "amp-consent", "amp-embed", "amp-pixel", "amp-sidebar",
@@ -170,10 +169,10 @@ def emptied(elements: Iterable[HtmlElement], weights: Weights) -> list[HtmlEleme
     """Elements to be removed, with the parts around them that have nothing else in them, in their order."""
     removed = {*elements}
     outer = [element for element in removed if removed.isdisjoint(element.iterancestors())]
-    left: Counter[HtmlElement] = Counter()
+    left: defaultdict[HtmlElement, float] = defaultdict(float)
     for element in outer:
         for around in element.iterancestors():
-            left[around] += weights.text[element]  # type: ignore[assignment]
+            left[around] += weights.text[element]
     found = {part for part, text in left.items() if part.tag not in PAGE and weights.text.get(part) == text}
     found -= _around_pictures(weights, removed) | weights.headed
     return [element for element in weights.elements if element in removed or element in found]

@@ -15,9 +15,8 @@ from webdata.pages._text import date
 from webdata.pages._url.cards import with_records
 from webdata.pages._url.cleaning import emptied, with_headings
 from webdata.pages._url.dropping import Removals
-from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.page_kinds import PageKind
-from webdata.pages._url.weights import BLOCKS, PROSE, size
+from webdata.pages._url.weights import BLOCKS, HEADINGS, PROSE, size
 
 ARTICLE = 600
 """Characters of prose from which a page may be an article; at least half of its text is prose then."""

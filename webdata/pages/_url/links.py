@@ -9,7 +9,7 @@ from ada_url import URL
 from lxml.html import HtmlElement
 
 from webdata.pages._url.dropping import drop
-from webdata.pages._url.weights import BLOCKS
+from webdata.pages._url.weights import BLOCKS, HEADINGS
 
 NO_LINKS = ("javascript:", "data:", "vbscript:", "about:", "blob:")
 PERMANENT = re.compile(r"[\s#¶§🔗⚓\u200b]*")
@@ -22,7 +22,6 @@ MARK_TEXT = 40
 """Characters of the longest such text, with its spaces: more of them would be matched in quadratic time."""
 MOST_ADDRESSES = 8_000_000
 """Characters of the addresses of one page, of which each relative one becomes longer than the page's own."""
-HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 TINY = frozenset(["0", "1", "2"])
 PICTURE = re.compile(r"[^?#]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?)(?:[?#].*)?", re.IGNORECASE)
 """The address of a picture, or its file's name."""

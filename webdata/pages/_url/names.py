@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from lxml.html import HtmlElement
 
-from webdata.pages._url.opening import HEADINGS
+from webdata.pages._url.weights import HEADINGS
 
 MODALS = frozenset([
     "modal", "reveal-modal", "mfp-hide", "fancybox-hidden", "offcanvas", "remodal", "cli-modal", "uk-modal",

@@ -17,9 +17,8 @@ from webdata.pages._url.pictures import choose_pictures
 from webdata.pages._url.prices import join_prices
 from webdata.pages._url.shadow import unfold_shadows
 from webdata.pages._url.twins import set_apart
-from webdata.pages._url.weights import BLOCKS, PROSE, size
+from webdata.pages._url.weights import BLOCKS, HEADINGS, PROSE, size
 
-HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 TITLES = HEADINGS | {"dt", "summary", "legend", "caption", "th"}
 """Elements whose whole text is a title, also where a button carries it."""
 MOST_TABS = 30

@@ -11,8 +11,7 @@ from urllib.parse import urljoin, urlsplit
 from lxml import etree
 from lxml.html import HtmlElement
 
-from webdata.pages._url.opening import HEADINGS
-from webdata.pages._url.weights import BLOCKS, Weights, size
+from webdata.pages._url.weights import BLOCKS, HEADINGS, Weights, size
 
 SEVERAL_LINKS = 3
 """Links with one text from which it is no title of a page: `Read more`."""

@@ -12,8 +12,7 @@ from itertools import islice
 from lxml.html import HtmlElement
 
 from webdata.pages._text import date
-from webdata.pages._url.opening import HEADINGS
-from webdata.pages._url.weights import BLOCKS, PROSE, Weights, size
+from webdata.pages._url.weights import BLOCKS, HEADINGS, PROSE, Weights, size
 
 Form = tuple[HtmlElement | None, str, str]
 """The parent, the tag and the first class of an element."""

@@ -5,6 +5,7 @@ from collections.abc import Container
 
 from lxml.html import HtmlElement
 
+HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 BLOCKS = frozenset([
     "address", "article", "aside", "blockquote", "body", "center", "dd", "details", "div", "dl", "dt",
     "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "html",
