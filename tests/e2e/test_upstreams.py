@@ -156,6 +156,15 @@ def test_the_next_engine_answers_and_no_key_is_seen(shared, word):
     assert KEY.encode() not in read + said
 
 
+def test_the_engines_of_the_settings_are_asked_in_their_order(start):
+    """A call that names none has the first, and where that fails the second."""
+    with api() as stand_in:
+        paid = {"name": "paid", "kind": "brave", "url": stand_in.url, "key": KEY}
+        with start(**settings(paid, {"name": "home", "kind": "searxng", "url": stand_in.url})) as one:
+            engines = [search(one, terms)[1]["x-engine"] for terms in ("tea", "broken tea")]
+    assert engines == ["paid", "home"]
+
+
 def test_a_call_costs_the_price_of_its_upstream(shared):
     """The price is spent with the answer, and nothing with a failure."""
     costs = [search(shared.service, terms, **{"X-Engine": "paid"})[1] for terms in ("tea", "layout tea", "coffee")]
