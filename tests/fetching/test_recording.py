@@ -1,6 +1,9 @@
 """What of an exchange goes into an archive, and what never does."""
 
+import asyncio
 import gzip
+from threading import Lock
+from time import sleep
 
 import pytest
 from scrapy import Request
@@ -10,10 +13,11 @@ from scrapy.settings import Settings
 from webdata.domain.errors import UpstreamError
 from webdata.fetching.caller_parts import CallerParts
 from webdata.fetching.fetch import FETCH, Fetch
-from webdata.fetching.recording import ExchangeRecorder, archived_fields, recorded_exchange, without_keys
+from webdata.fetching.recording import SHORT, ExchangeRecorder, archived_fields, recorded_exchange, without_keys
 from webdata.resources.url_request import UrlQuery
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.runtime.archives.exchange import QUERY
+from webdata.runtime.archives.files import ArchiveFiles
 from webdata.runtime.archives.reader import ArchiveReader
 
 URL = "https://me:pass@example.com/s?q=coffee&api_key=hidden"
@@ -95,6 +99,26 @@ async def test_exchanges_are_written_into_files_of_their_network(tmp_path):
     assert names == ["webdata", "webdata-sandbox"]
     assert [len([*ArchiveReader(path)]) for path in tmp_path.iterdir()] == [1, 1]
     assert ExchangeRecorder.from_settings(Settings({"RECORD": None})) is None
+
+
+@pytest.mark.task
+async def test_one_exchange_is_written_at_a_time(tmp_path, monkeypatch):
+    """Short ones are written at once, but not while the thread of long ones is at work on the same file."""
+    recorder = ExchangeRecorder(tmp_path, "webdata")
+    alone, write = Lock(), ArchiveFiles.write
+
+    def watched(files, exchange):
+        assert alone.acquire(blocking=False)
+        sleep(0.005)
+        write(files, exchange)
+        alone.release()
+
+    monkeypatch.setattr(ArchiveFiles, "write", watched)
+    pages = [b"short %d" % n if n % 3 else b"%d" % n * (SHORT + 1) for n in range(12)]
+    await asyncio.gather(*(recorder.record(exchange(body=page), ()) for page in pages))
+    await recorder.close()
+    (path,) = tmp_path.iterdir()
+    assert [page.body for page in ArchiveReader(path)] == pages
 
 
 @pytest.mark.task

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 from time import monotonic
@@ -34,6 +34,8 @@ logger = logging.getLogger(__name__)
 
 TOLD_EVERY = 60.0
 """Seconds between two lines of the log about exchanges that cannot be written."""
+SHORT = 64 << 10
+"""Bytes of an exchange that is written at once: to pack it takes less than to hand it to a thread, which costs 1 ms."""
 LONGEST_MASKED = 32 << 20
 """Bytes of a decompressed body in which a key is looked for; a longer one is not recorded."""
 
@@ -60,7 +62,7 @@ class RecordedSpider(Protocol):
 
 
 class ExchangeRecorder:
-    """Writes the exchanges of all crawlers of a network into one archive, in a thread of its own.
+    """Writes the exchanges of all crawlers of a network into one archive, long ones in a thread of its own.
 
     An exchange that cannot be written is lost, and told in the log: no fetch fails by it.
     """
@@ -69,6 +71,7 @@ class ExchangeRecorder:
         self._folder = folder
         self._files = ArchiveFiles(folder, prefix)
         self._thread = ThreadPoolExecutor(1, "recorder")
+        self._last: Future[None] | None = None
         self._lost = 0
         self._told_at = 0.0
 
@@ -81,12 +84,20 @@ class ExchangeRecorder:
 
     async def record(self, exchange: ArchivedExchange, keys: tuple[str, ...]) -> None:
         """Write an exchange, with a mask in the place of the engine's own `keys`, and wait until it is written."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._write, exchange, keys)
+        size = len(exchange.body) + len(exchange.sent_body)
+        if keys or size > SHORT or self._is_writing():
+            self._last = self._thread.submit(self._write, exchange, keys)
+            await asyncio.shield(asyncio.wrap_future(self._last))
+        else:
+            self._write(exchange, keys)
 
     async def close(self) -> None:
         """Write what is left, and close the file."""
         await asyncio.to_thread(self._thread.shutdown)
         self._files.close()
+
+    def _is_writing(self) -> bool:
+        return self._last is not None and not self._last.done()
 
     def _write(self, exchange: ArchivedExchange, keys: tuple[str, ...]) -> None:
         try:
