@@ -35,7 +35,11 @@ logger = logging.getLogger(__name__)
 TOLD_EVERY = 60.0
 """Seconds between two lines of the log about exchanges that cannot be written."""
 SHORT = 64 << 10
-"""Bytes of an exchange that is written at once: to pack it takes less than to hand it to a thread, which costs 1 ms."""
+SHORT_ENCODED = 512 << 10
+"""Bytes of a body, and of one that is compressed already, that is written at once.
+
+To pack it takes one or two milliseconds; to hand it to a thread takes one, and slows the loop while the thread works.
+"""
 LONGEST_MASKED = 32 << 20
 """Bytes of a decompressed body in which a key is looked for; a longer one is not recorded."""
 
@@ -84,8 +88,8 @@ class ExchangeRecorder:
 
     async def record(self, exchange: ArchivedExchange, keys: tuple[str, ...]) -> None:
         """Write an exchange, with a mask in the place of the engine's own `keys`, and wait until it is written."""
-        size = len(exchange.body) + len(exchange.sent_body)
-        if keys or size > SHORT or self._is_writing():
+        short = SHORT_ENCODED if exchange.is_encoded else SHORT
+        if keys or len(exchange.body) > short or len(exchange.sent_body) > SHORT or self._is_writing():
             self._last = self._thread.submit(self._write, exchange, keys)
             await asyncio.shield(asyncio.wrap_future(self._last))
         else:

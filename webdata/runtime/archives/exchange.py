@@ -35,6 +35,11 @@ class ArchivedExchange:
     marks: Mapping[str, str] = field(default_factory=dict)
     """Own fields of the record of the response, by their names."""
 
+    @property
+    def is_encoded(self) -> bool:
+        """Whether the site has compressed the body."""
+        return bool(header_of(self.headers, "content-encoding"))
+
 
 @dataclass(frozen=True)
 class ArchivedPage:

@@ -111,9 +111,10 @@ class ArchiveRecords:
             response.rec_headers.replace_header("WARC-Record-ID", id_)
         elif exchange.body:
             self._remember(digest, (id_, exchange.url, date))
-        encoded = any(name.lower() == "content-encoding" for name, _ in exchange.headers)
         request = self._request(exchange, response.rec_headers["WARC-Date"], id_)
-        return self._member(response, ENCODED_LEVEL if encoded else PLAIN_LEVEL) + self._member(request, PLAIN_LEVEL)
+        return self._member(response, ENCODED_LEVEL if exchange.is_encoded else PLAIN_LEVEL) + self._member(
+            request, PLAIN_LEVEL
+        )
 
     def _remember(self, digest: str, response: tuple[str, str, str]) -> None:
         self._known[digest] = response
