@@ -13,7 +13,7 @@ from time import thread_time
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pebble import ProcessExpired
 
@@ -89,6 +89,7 @@ def test_any_schedule_has_times_or_is_refused(text, zone):
         assert 0 <= missed <= cron.MOST_COUNTED
 
 
+@example(text="a = " + "[" * 3000)
 @given(text=ANY_TOML | st.binary(max_size=50).map(lambda raw: raw.decode("latin-1")))
 def test_any_settings_are_read_or_refused(text):
     """Upstreams, routes and canaries of any text."""

@@ -47,6 +47,6 @@ def read_canaries(path: Path | None) -> CanaryFile:
         first = error.errors(include_input=False, include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise ConfigError(f"{NAME} cannot be used, at {place}: {first['msg']}: {RIGHT}") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(f"{NAME} cannot be read: {reason}: {RIGHT}") from None

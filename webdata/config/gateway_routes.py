@@ -119,7 +119,7 @@ def _of_file(path: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
     right = 'give TOML tables such as [billing] with url = "http://10.0.0.5:8000"'
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(f"{FILE} cannot be read: {reason}: {right}") from None
     for prefix, values in tables.items():
