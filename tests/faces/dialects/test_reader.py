@@ -153,6 +153,15 @@ async def test_a_body_may_have_the_url(send, calls, test_secret):
         assert (await send("/reader", "POST", given, body)).status == 200
 
 
+@ensureDeferred
+async def test_a_form_that_is_not_utf_8_is_refused(send, calls, test_secret):
+    """No other page is read instead."""
+    headers = {"X-Api-Key": test_secret, "Content-Type": "application/x-www-form-urlencoded"}
+    response = await send("/reader/", "POST", headers, b"url=https://a.example/caf%E9")
+    assert (response.status, calls.calls) == (400, [])
+    assert "url is not UTF-8" in response.json["message"]
+
+
 @pytest.mark.parametrize(
     ("target", "headers", "named"),
     [

@@ -86,12 +86,18 @@ async def test_parameters_are_those_of_the_search(search, calls):
     assert asked(calls) == [("web_search", fields)]
 
 
+@pytest.mark.parametrize("term", ["caf%C3%A9+bar", "café bar"])
 @ensureDeferred
-async def test_a_form_is_read_as_a_query_string(search, calls, test_secret):
-    """POST sends the same parameters as a form, here with the key that a client takes from the user in its URL."""
+async def test_a_form_is_read_as_a_query_string(search, calls, test_secret, term):
+    """POST sends the same parameters as a form, here with the key that a client takes from the user in its URL.
+
+    Clients such as `curl -d` send its text as it is.
+    """
     user = b64encode(f"any:{test_secret}".encode()).decode()
     headers = {"Authorization": f"Basic {user}", "Content-Type": "application/x-www-form-urlencoded"}
-    response = await search("/searxng/search", "POST", headers, b"q=caf%C3%A9+bar&format=json&time_range=&categories=")
+    response = await search(
+        "/searxng/search", "POST", headers, f"q={term}&format=json&time_range=&categories=".encode()
+    )
     assert (response.status, asked(calls)) == (200, [("web_search", {"q": "café bar"})])
 
 

@@ -27,6 +27,7 @@ from webdata.batches.submissions import KEY_HEADER, Owner, Submissions
 from webdata.domain.errors import QueryError, UnknownIdError
 from webdata.domain.query import Query
 from webdata.faces.api.key_pages import KeyCall, KeyPage, KeyReply, Method, OwnBody
+from webdata.faces.api.params import media_type
 from webdata.resources import Resource
 from webdata.stores.accounts.model import Caller
 from webdata.stores.batches.model import Batch, Reach
@@ -154,12 +155,11 @@ class BatchPages:
         )
 
     async def _submit(self, call: KeyCall) -> SubmittedRecord:
-        media_type = (call.header("content-type") or "").partition(";")[0].strip().lower()
         _check_encoding(call.header("content-encoding"))
         given = call.query.model_dump(mode="json", exclude_unset=True, exclude_none=True)
-        owner = owner_of(call.caller)
+        owner, is_ndjson = owner_of(call.caller), media_type(call.header) in NDJSON
         name = submission_name(call.header(KEY_HEADER.lower()))
-        return await self._submissions.take(owner, call.body, given, ndjson=media_type in NDJSON, once=name)
+        return await self._submissions.take(owner, call.body, given, ndjson=is_ndjson, once=name)
 
     async def _list(self, call: KeyCall) -> BatchesRecord:
         query, now = call.query, datetime.now(UTC)

@@ -28,7 +28,8 @@ Header = Callable[[str], str | None]
 
 GZIP = b"\x1f\x8b"
 """How a body begins that its client has compressed."""
-FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+URL_ENCODED = "application/x-www-form-urlencoded"
+FORM_TYPES = (URL_ENCODED, "multipart/form-data")
 """Media types of bodies that are no JSON; any other may be, since some clients send it as text, or without a type."""
 
 
@@ -190,10 +191,15 @@ def _in_body(problem: Problem, segments: Collection[str] = ()) -> Problem:
 def _json_members(body: bytes, such_as: Mapping[str, Any], header: Header) -> list[tuple[str, Any]]:
     """The members of a body, which may have any Content-Type but that of a form."""
     right = f"send Content-Type: application/json and a JSON object such as {json.dumps(such_as)}"
-    media_type = (header("content-type") or "").partition(";")[0].strip().lower()
-    if media_type in FORMS:
-        raise _wrong_body(f"the Content-Type is {media_type!r}, that of a form: {right}")
+    sent = media_type(header)
+    if sent in FORM_TYPES:
+        raise _wrong_body(f"the Content-Type is {sent!r}, that of a form: {right}")
     return members(body, right)
+
+
+def media_type(header: Header) -> str:
+    """The media type that a request says its body has, in lower case; "" where it says none."""
+    return (header("content-type") or "").partition(";")[0].strip().lower()
 
 
 class Members(dict[str, Any]):

@@ -23,6 +23,7 @@ from webdata.faces.api.side_calls import COST, account_headers, side_by_side
 from webdata.resources import Resource
 from webdata.runtime.server.incoming import Incoming
 from webdata.runtime.server.replies import JSON, Reply, new_request_id
+from webdata.runtime.server.site import ascii_only
 
 EMPTY: tuple[Any, ...] = (None, False, 0, "", [], {})
 """Values that ask for nothing."""
@@ -189,6 +190,11 @@ def read_body(query: type[BodyQuery], incoming: Incoming, right: str) -> BodyQue
     pairs = [*given, *unpack(incoming.query)]
     check_known((name for name, _ in pairs), query.keys())
     return query.read(stated(query, pairs))[0]
+
+
+def form_text(body: bytes) -> str:
+    """A form as a query string, also one whose client has encoded nothing, as `curl -d` does."""
+    return ascii_only(body).decode("ascii")
 
 
 def in_array(body: bytes) -> list[bytes] | None:

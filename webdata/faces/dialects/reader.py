@@ -4,16 +4,16 @@ import re
 from base64 import b64decode
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Annotated, Any
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import unquote
 
 from pydantic import Field
 
 from webdata.domain.errors import QueryError
-from webdata.domain.query import Query
+from webdata.domain.query import Query, unpack
 from webdata.faces.api.doors import Door, DoorRoute, RouteContract
-from webdata.faces.api.params import FORMS, members
+from webdata.faces.api.params import URL_ENCODED, check_encoding, media_type, members
 from webdata.faces.api.problems import ProblemDetails
-from webdata.faces.dialects.calls import CallOf, DialectCalls, MadeCall, answered, refused, refusing, wrong
+from webdata.faces.dialects.calls import CallOf, DialectCalls, MadeCall, answered, form_text, refused, refusing, wrong
 from webdata.faces.dialects.pages import PAGES, data_url, facts_of, not_honoured, page_call
 from webdata.resources import Resource
 from webdata.runtime.server.incoming import Incoming
@@ -237,9 +237,10 @@ def _url_of_path(path: str) -> str:
 
 def _url_of(incoming: Incoming) -> str:
     """The member `url` of a body, which is JSON or a form."""
-    media_type = (incoming.header("content-type") or "").partition(";")[0].strip().lower()
-    if media_type == FORMS[0]:
-        given: list[tuple[str, Any]] = list(parse_qsl(incoming.body.decode("utf-8", "replace")))
+    if media_type(incoming.header) == URL_ENCODED:
+        form = form_text(incoming.body)
+        check_encoding(form)
+        given: list[tuple[str, Any]] = unpack(form)
     else:
         given = members(incoming.body, 'send a JSON object such as {"url": "https://example.com/"}')
     for name, _ in given:

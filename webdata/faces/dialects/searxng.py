@@ -16,13 +16,14 @@ from webdata.domain.errors import QueryError
 from webdata.domain.query import Query, Remarks, lower, not_blank, unpack
 from webdata.faces.api.doors import Door, DoorRoute, RouteContract
 from webdata.faces.api.open_pages import FRESH
-from webdata.faces.api.params import FORMS, check_encoding
+from webdata.faces.api.params import URL_ENCODED, check_encoding, media_type
 from webdata.faces.api.problems import ProblemDetails
 from webdata.faces.dialects.calls import (
     CallOf,
     DialectCalls,
     MadeCall,
     answered,
+    form_text,
     refused,
     refusing,
     search_query,
@@ -117,7 +118,7 @@ SEARCH = RouteContract(
     "search by categories or engines",
     SearxngQuery,
     {"q": "coffee shops", "format": "json"},
-    body_type=FORMS[0],
+    body_type=URL_ENCODED,
     gives=(JSON, CSV, RSS),
 )
 CONFIG = RouteContract("the categories and engines", needs_key=False)
@@ -297,11 +298,11 @@ def _read(incoming: Incoming) -> tuple[SearxngQuery, tuple[str, ...]]:
 
 
 def _form(incoming: Incoming) -> str:
-    media_type = (incoming.header("content-type") or "").partition(";")[0].strip().lower()
-    if incoming.body and media_type not in ("", FORMS[0]):
-        right = f"send a form as SearXNG takes it, Content-Type: {FORMS[0]}, such as q=coffee&format=json"
-        raise wrong("q", f"The body cannot be {media_type[:60]!r}: {right}", "body")
-    return incoming.body.decode("ascii", "replace")
+    sent = media_type(incoming.header)
+    if incoming.body and sent not in ("", URL_ENCODED):
+        right = f"send a form as SearXNG takes it, Content-Type: {URL_ENCODED}, such as q=coffee&format=json"
+        raise wrong("q", f"The body cannot be {sent[:60]!r}: {right}", "body")
+    return form_text(incoming.body)
 
 
 def _read_of(query: SearxngQuery, ignored: tuple[str, ...], resource: Resource) -> tuple[Query, Remarks]:

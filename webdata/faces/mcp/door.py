@@ -19,6 +19,7 @@ from webdata.domain.extras import extra
 from webdata.faces.api.calling import Calling
 from webdata.faces.api.doors import Door, DoorRoute, RouteContract
 from webdata.faces.api.misplaced_keys import check_places
+from webdata.faces.api.params import media_type
 from webdata.faces.api.problems import ProblemDetails, logged_problem
 from webdata.faces.mcp.batch_tools import BatchTools
 from webdata.faces.mcp.tool_calls import ToolCalls, ToolRequest
@@ -87,7 +88,7 @@ class McpDoor:
             check_places(incoming)
             caller = await self._admission.api_keys.authenticate(incoming.header)
             tools = self._chosen(incoming, caller)
-            if (incoming.header("content-type") or "").partition(";")[0].strip().lower() != JSON:
+            if media_type(incoming.header) != JSON:
                 return _no_message(INVALID_REQUEST, f"The Content-Type of a message is {JSON}.")
             message = orjson.loads(incoming.body)  # stricter than the SDK: UTF-8 alone, no halves of pairs, no NaN
             if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
