@@ -11,7 +11,7 @@ import pytest
 from standardwebhooks import Webhook as Verifier
 
 from webdata.accounts.webhooks import sender as webhook_sender
-from webdata.accounts.webhooks.delivery import DELAYS, DeliveryWorker, attempt_of, retry_after
+from webdata.accounts.webhooks.delivery import DELAYS, DeliveryWorker, attempt_of
 from webdata.accounts.webhooks.sender import ReceiverAnswer
 from webdata.accounts.webhooks.signatures import new_secret
 from webdata.domain.events import Event, KeyRevoked
@@ -108,15 +108,6 @@ async def test_ten_attempts_are_made_in_three_days():
     for end, delay in zip(ends[:-1], DELAYS, strict=True):
         assert delay <= end - NOW <= 1.1 * delay
     assert timedelta(days=3) < sum(DELAYS, timedelta()) < timedelta(days=4)
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [("7", 7), (" 7 ", 7), ("9" * 400, 86_400), ("-1", 0), ("soon", 0), ("", 0), ("٣", 0), ("Sat, 31 Oct 2026", 0)],
-)
-async def test_retry_after_is_bounded(value, seconds):
-    """A `Retry-After` that cannot be read or is past is none; a day is the longest."""
-    assert retry_after(value, NOW) == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from random import random
 
 from webdata.accounts.webhooks.sender import ReceiverAnswer, WebhookSender
 from webdata.accounts.webhooks.signatures import signed_headers
 from webdata.domain.errors import DatabaseUnavailableError
 from webdata.domain.events import WebhookTest
+from webdata.domain.retry_after import retry_after
 from webdata.runtime.process.shares import Shares
 from webdata.stores.webhooks.deliveries import DeliveryStore
 from webdata.stores.webhooks.model import AttemptResult, DeliveryAttempt, DueDelivery, Webhook
@@ -24,8 +24,6 @@ DELAYS = tuple(seconds * SECOND for seconds in (5, 300, 1800, 7200, 18_000, 36_0
 """Between an attempt that failed and the next (Standard Webhooks, "Retries"): ten attempts in three days."""
 JITTER = 0.1
 """The share of a delay that may be added to it."""
-LONGEST_RETRY_AFTER = 86_400
-"""Seconds of a `Retry-After` that are waited for."""
 LEASE = timedelta(seconds=60)
 """How long a process may take for an attempt, before another one makes it."""
 MOST_IN_FLIGHT = 100
@@ -201,16 +199,3 @@ def _next(step: int, pause_until: datetime | None, now: datetime) -> datetime | 
         return None
     planned = now + DELAYS[step] * (1 + JITTER * random())  # noqa: S311  # so that attempts do not come together
     return max(planned, pause_until) if pause_until else planned
-
-
-def retry_after(value: str, now: datetime) -> timedelta:
-    """The time of a `Retry-After` (RFC 9110, 10.2.3) from now, within bounds; zero for one that cannot be read."""
-    if value.strip().isascii() and value.strip().isdigit():
-        seconds = float(value.strip()[:9])
-    else:
-        try:
-            date = parsedate_to_datetime(value)
-        except ValueError:
-            return timedelta(0)
-        seconds = (date.replace(tzinfo=date.tzinfo or UTC) - now).total_seconds()
-    return timedelta(seconds=min(max(seconds, 0.0), LONGEST_RETRY_AFTER))

@@ -3,9 +3,10 @@
 import asyncio
 import ssl
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial, update_wrapper
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -14,6 +15,7 @@ import aiohttp
 import click
 
 from webdata.config.config import Config
+from webdata.domain.retry_after import retry_after
 from webdata.runtime.process.program import called_as
 
 TRIES = 5
@@ -102,7 +104,10 @@ class ApiClient:
     ) -> Any:
         """The JSON that is answered; raises ApiError."""
         async with self.response(method, path, params, body, headers) as response:
-            return await response.json()
+            try:
+                return await response.json()
+            except (aiohttp.ContentTypeError, ValueError) as error:
+                raise ApiError(_foreign(response), response.status) from error
 
     async def exchange(self, path: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, bytes]:
         """The status and the body that a POST is answered with, whatever they are; raises ApiError without any."""
@@ -123,28 +128,43 @@ class ApiClient:
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """A response whose body is read as it comes; raises ApiError."""
         given = {name: str(value) for name, value in (params or {}).items() if value is not None}
+        url = self._server.url + path
         for attempt in range(1, self._tries + 1):
             try:
-                async with self._session.request(
-                    method, self._server.url + path, params=given, data=body and body(), headers=headers
-                ) as response:
-                    if not _passes(response) or attempt == self._tries:
-                        if response.status >= 400:
-                            raise ApiError(await _problem(response), response.status)
-                        yield response
-                        return
-                    wait = float(response.headers.get("retry-after", 2**attempt))
-                    problem = await _problem(response)
+                response = await self._session.request(method, url, params=given, data=body and body(), headers=headers)
             except aiohttp.ClientError as error:
                 if isinstance(error, aiohttp.ClientSSLError) or attempt == self._tries:
                     raise ApiError(_unreachable(self._server, error)) from error
-                wait = 0.5 * 2**attempt
-                problem = _unreachable(self._server, error)
+                wait, problem = 0.5 * 2**attempt, _unreachable(self._server, error)
+            else:
+                async with response:
+                    if not _passes(response) or attempt == self._tries:
+                        if response.status >= 400:
+                            raise ApiError(await _problem(response), response.status)
+                        with _broken_off(url):
+                            yield response
+                        return
+                    wait, problem = _wait(response, 2**attempt), await _problem(response)
             await _pause(min(wait, LONGEST_WAIT), problem)
 
 
 def _passes(response: aiohttp.ClientResponse) -> bool:
     return response.status in PASSING and (response.status == 503 or "retry-after" in response.headers)
+
+
+def _wait(response: aiohttp.ClientResponse, usual: float) -> float:
+    """The seconds after which a response asks to try again."""
+    asked = response.headers.get("retry-after")
+    return usual if asked is None else retry_after(asked, datetime.now(UTC)).total_seconds()
+
+
+@contextmanager
+def _broken_off(url: str) -> Iterator[None]:
+    """Raise ApiError where a body breaks off: what has come of it may have been used, so it is not asked for again."""
+    try:
+        yield
+    except aiohttp.ClientError as error:
+        raise ApiError(f"the answer of {url} broke off ({error}): ask again") from error
 
 
 def key_of(api_key: str | None) -> str:
@@ -199,6 +219,10 @@ async def _problem(response: aiohttp.ClientResponse) -> str:
         problem = await response.json(content_type=None)
         message, detail = str(problem["error"]["message"]), problem["detail"]
     except (ValueError, KeyError, TypeError, aiohttp.ClientError):
-        return f"{response.url} answered {response.status} {response.reason}, which is no answer of webdata's"
+        return _foreign(response)
     further = [str(row["msg"]) for row in detail[1:20]] if isinstance(detail, list) else []
     return "\n".join([message, *further])
+
+
+def _foreign(response: aiohttp.ClientResponse) -> str:
+    return f"{response.url} answered {response.status} {response.reason}, which is no answer of webdata's"
