@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from twisted.internet.testing import StringTransport
 
-from webdata.domain.errors import DatabaseUnavailableError
+from webdata.domain.errors import DatabaseUnavailableError, FullDiskError
 from webdata.stores.accounts.model import DEFAULT_PLAN, Account
 
 task = pytest.mark.task
@@ -247,6 +247,20 @@ async def test_a_database_that_is_away(visitor, stores, monkeypatch):
         assert (response.status, response.headers["retry-after"]) == (503, "5")
         assert b"The database does not answer" in response.body
         assert b"10.0.0.7" not in response.body
+
+
+@task
+async def test_a_full_disk_is_said(visitor, stores, monkeypatch):
+    """A reason for which there is no room now is one for people, too."""
+    person = await visitor().sign_up()
+
+    async def full(*_):
+        raise FullDiskError("the disk of the service is nearly full", 60)
+
+    monkeypatch.setattr(stores.keys, "of", full)
+    response = await person.get("/keys")
+    assert (response.status, response.headers["retry-after"]) == (503, "60")
+    assert b"The disk of the service is nearly full." in response.body
 
 
 @task

@@ -11,7 +11,7 @@ from webdata.accounts.access.admission import CallRequest, CallResult
 class Called:
     """A call that has ended, with the response that its caller would have had by HTTP.
 
-    Whoever gets it releases `result.share` when the answer is read.
+    Whoever gets it releases it when the answer is read.
     """
 
     result: CallResult

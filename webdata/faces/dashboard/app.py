@@ -121,18 +121,16 @@ def _refusal(route: Route, visit: Visit) -> Reply | None:
 
 
 def _failure(visit: Visit, error: Exception) -> Reply:
-    match error:
-        case RateLimitedError() | OverloadedError():
-            page = _error_page(visit, STATUSES[type(error)], sentence(str(error)))
+    if status := next((status for kind, status in STATUSES.items() if isinstance(error, kind)), None):
+        page = _error_page(visit, status, sentence(str(error)))
+        if isinstance(error, RateLimitedError | OverloadedError):
             return page.with_headers({"retry-after": str(error.retry_after)})
-        case UnknownIdError() | ConflictError() | RefusedError() | UnreadableFormError() | QueryError():
-            return _error_page(visit, STATUSES[type(error)], sentence(str(error)))
-        case DatabaseUnavailableError():
-            logger.error("%s: the database does not answer: %s", visit.incoming.id, error)
-            return _error_page(visit, 503, AWAY).with_headers({"retry-after": "5"})
-        case _:
-            logger.error("%s failed", visit.incoming.id, exc_info=error)
-            return _error_page(visit, 500, f"{FAILED} {visit.incoming.id}.")
+        return page
+    if isinstance(error, DatabaseUnavailableError):
+        logger.error("%s: the database does not answer: %s", visit.incoming.id, error)
+        return _error_page(visit, 503, AWAY).with_headers({"retry-after": "5"})
+    logger.error("%s failed", visit.incoming.id, exc_info=error)
+    return _error_page(visit, 500, f"{FAILED} {visit.incoming.id}.")
 
 
 def _error_page(visit: Visit, status: int, message: str) -> Reply:

@@ -8,13 +8,12 @@ from typing import Any
 import orjson
 
 from webdata.accounts.access.admission import CallRequest
-from webdata.accounts.access.cache import Hit
-from webdata.crawling.warm_crawlers import Answer
 from webdata.domain.errors import QueryError
 from webdata.domain.query import Query, Remarks
 from webdata.domain.records import Record
 from webdata.faces.api.calling import Called, Calling
 from webdata.faces.api.problems import logged_problem, problem_of
+from webdata.faces.api.replies import record_of
 from webdata.faces.mcp.batch_tools import BatchTool
 from webdata.faces.mcp.documents import PartShape, document
 from webdata.faces.mcp.next_steps import error_text
@@ -79,17 +78,15 @@ class ToolCalls:
         read = partial(read_arguments, tool, arguments)
         request = CallRequest(incoming.id, tool.resource, incoming.header, read, lambda: incoming.gone)
         called = await self._calls.called(request)
+        meta, end = {**_meta(called), REQUEST_ID: incoming.id}, called.result.end
         try:
-            meta = {**_meta(called), REQUEST_ID: incoming.id}
-            record = _record(called)
-            if record is None:
+            if isinstance(end, Exception):
                 return _failed(tool, called.body, meta)
-            answer = _shown(tool, record, arguments)
+            answer = _shown(tool, record_of(end), arguments)
         except QueryError as error:  # whether a record has what was asked for is known with it alone
             return _failed(tool, problem_of(error).reply(incoming.id).body, meta)
         finally:
-            if called.result.share:
-                called.result.share.release()
+            called.release()
         return ToolEnd(answer.text, answer.structured, meta)
 
 
@@ -115,15 +112,6 @@ def _shown(tool: WebTool, record: Record, arguments: Mapping[str, Any]) -> ToolA
 
 def _failed(tool: AnyTool, body: bytes | memoryview, meta: dict[str, Any]) -> ToolEnd:
     return ToolEnd(error_text(tool, orjson.loads(body)), None, meta)
-
-
-def _record(called: Called) -> Record | None:
-    """The record of a call; None for one that failed."""
-    end = called.result.end
-    if isinstance(end, Hit):
-        record: Record = orjson.loads(end.entry.body)
-        return record
-    return end.record if isinstance(end, Answer) else None
 
 
 def _meta(called: Called) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from time import perf_counter
 
 import lxml.html
+import orjson
 import pytest
 
 from webdata.accounts.access.api_keys import new_key
@@ -140,6 +141,17 @@ async def test_a_value_that_only_the_page_shows_to_be_wrong(visitor, key, calls)
     calls.end = UnsupportedContentError("application/pdf")
     page = tree(await run(ada, await key(), "url_request", url="https://a.example/", response_type="markdown"))
     assert "the page is application/pdf, which cannot be given as Markdown" in text(page).replace("The", "the")
+
+
+async def test_a_cursor_of_another_text_is_said_beside_it(visitor, key, calls):
+    """Only the text of the answer shows that a cursor is wrong."""
+    ada = await visitor().sign_up()
+    page = {"url": "https://a.example/", "status": 200, "content_type": "text/html", "truncated": False}
+    calls.end = Answer({**page, "markdown": "Short."}, Outcome.OK, "http", {"fetch": 0.1})
+    given = {"url": "https://a.example/", "formats": "markdown", "max_chars": "1000", "cursor": "5000-01234567"}
+    response = await run(ada, await key(), "url_request", **given)
+    assert response.status == 422
+    assert tree(response).get_element_by_id("e-q.cursor").text.startswith("cursor is")
 
 
 async def test_only_keys_that_may_be_used(visitor, key, calls, stores):
@@ -308,6 +320,17 @@ async def test_calls_of_the_history_are_made_again(visitor, key, stores):
     assert (form.get_element_by_id("f-q.num").value, form.get_element_by_id("f-q.region").value) == ("7", "DE")
     assert (await ada.get("/playground/again/req_01B")).status == 404
     assert (await ada.get("/playground/no_such")).status == 404
+
+
+async def test_an_object_of_a_past_call_is_json_again(visitor, key, stores):
+    """So its form can be sent as it is."""
+    ada = await visitor().sign_up()
+    mine = await key()
+    query = {"url": "https://a.example/", "extract": {"title": {"selector": "h1"}}}
+    told = (True, "url_request", "url", "ok", "", "", "http", 0, False, 0.1)
+    await stores.calls.add([LoggedCall("req_01A", datetime.now(UTC), DEFAULT_ACCOUNT, mine.id, *told, query=query)])
+    form = tree(await ada.get("/playground/again/req_01A"))
+    assert orjson.loads(form.get_element_by_id("f-q.extract").value) == query["extract"]
 
 
 async def test_a_form_can_be_linked_to(visitor, key):

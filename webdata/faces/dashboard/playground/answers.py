@@ -13,6 +13,7 @@ from webdata.domain.attempts import Attempt
 from webdata.domain.errors import FetchError, Problem, QueryError
 from webdata.domain.records import Record
 from webdata.faces.api.calling import Called
+from webdata.faces.api.replies import record_of
 from webdata.faces.dashboard.charts import PHASES, timing_bar
 from webdata.faces.dashboard.playground.json_view import folded
 from webdata.faces.dashboard.playground.place_map import PlaceMap, place_map
@@ -79,14 +80,7 @@ class AnswerView:
 
 def answer_view(resource: Resource, called: Called, request_id: str) -> AnswerView:
     """The view of a call of a resource; it holds no part of the answer itself, however large that is."""
-    end = called.result.end
-    record: Record | None = None
-    if isinstance(end, Hit):
-        record = orjson.loads(end.entry.body)
-    elif isinstance(end, Answer):
-        record = end.record
-    if record is not None and called.result.query:
-        record = resource.part(record, called.result.query)
+    end, record = _end(resource, called)
     text = resource.text(record) if record is not None else None
     body = orjson.loads(called.body) if record is None else record
     json, is_whole = folded(body)
@@ -107,6 +101,17 @@ def answer_view(resource: Resource, called: Called, request_id: str) -> AnswerVi
         json=json,
         json_is_whole=is_whole,
     )
+
+
+def _end(resource: Resource, called: Called) -> tuple[Answer | Hit | Exception, Record | None]:
+    """How a call ended, and the record, or the part of it that was asked for; None where there is none."""
+    end, query = called.result.end, called.result.query
+    if isinstance(end, Exception):
+        return end, None
+    try:
+        return end, resource.part(record_of(end), query) if query else record_of(end)
+    except QueryError as error:  # whether a record has the part that was asked for is known with it alone
+        return error, None
 
 
 def _picture(record: Record) -> str:

@@ -101,7 +101,7 @@ def _field(resource: Resource, name: str, form: Form | None, errors: Mapping[str
     query = resource.query
     field, schema = query.model_fields[name], resolved_schema(query, name)
     kind, header = _kind(schema), header_of(field)
-    example, default = _text(field_example(query, name)), _text(schema.get("default"))
+    example, default = field_text(field_example(query, name)), field_text(schema.get("default"))
     segment = next((key for key, value in resource.segments.items() if value == name), name)
     return FormField(
         name=name,
@@ -110,7 +110,7 @@ def _field(resource: Resource, name: str, form: Form | None, errors: Mapping[str
         required=field.is_required(),
         header=header,
         has_effect=header not in query.without_effect,
-        choices=tuple(_text(one) for one in schema.get("enum", ())),
+        choices=tuple(field_text(one) for one in schema.get("enum", ())),
         minimum=schema.get("minimum"),
         maximum=schema.get("maximum"),
         default=default,
@@ -134,11 +134,12 @@ def _value(kind: Kind, name: str, form: Form | None, first: str) -> str:
     return form.get(NAME_PREFIX + name, "")
 
 
-def _text(value: Any) -> str:
+def field_text(value: Any) -> str:
+    """A value as its field has it: a line for each of several, an object as JSON."""
     if isinstance(value, bool):
         return CHECKED if value else "false"
     if isinstance(value, list | tuple):
-        return "\n".join(map(_text, value))
+        return "\n".join(map(field_text, value))
     if isinstance(value, dict):
         return as_json(value).decode() if value else ""
     return "" if value is None else str(value)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from webdata.accounts.access.admission import CallRequest
 from webdata.domain.errors import UnknownIdError
@@ -11,7 +10,14 @@ from webdata.domain.secrets import MASK
 from webdata.faces.api.calling import Called, Calling
 from webdata.faces.dashboard.address import ServiceAddress
 from webdata.faces.dashboard.playground.answers import AnswerView, answer_view
-from webdata.faces.dashboard.playground.fields import NAME_PREFIX, Form, form_fields, other_errors, sent_values
+from webdata.faces.dashboard.playground.fields import (
+    NAME_PREFIX,
+    Form,
+    field_text,
+    form_fields,
+    other_errors,
+    sent_values,
+)
 from webdata.faces.dashboard.playground.http_call import read_query
 from webdata.faces.dashboard.playground.samples import samples, variables
 from webdata.faces.dashboard.rendering import redirect, render
@@ -103,7 +109,7 @@ class PlaygroundPages:
         if call is None:
             raise UnknownIdError("There is no such call in the log of this account: older ones are removed.")
         resource = self._resource(call.resource)
-        form = {NAME_PREFIX + key: _text(value) for key, value in call.query.items() if value != MASK}
+        form = {NAME_PREFIX + key: field_text(value) for key, value in call.query.items() if value != MASK}
         return await self._page(visit, resource, form, call.key_id)
 
     async def _run(self, visit: Visit, name: str) -> Reply:
@@ -116,8 +122,7 @@ class PlaygroundPages:
             view = answer_view(resource, called, visit.incoming.id)
             return await self._page(visit, resource, form, key.id, view)
         finally:
-            if called.result.share:
-                called.result.share.release()
+            called.release()
 
     async def _download(self, visit: Visit, name: str) -> Reply:
         """The whole answer as a file: of the same call again, which the cache answers while it has it."""
@@ -132,8 +137,7 @@ class PlaygroundPages:
             "cache-control": "no-store",
             **attachment(f"{resource.name}.{'json' if is_json else 'md'}"),
         }
-        share = called.result.share
-        return Reply(called.status, called.body, headers, share.release if share else None)
+        return Reply(called.status, called.body, headers, called.release)
 
     async def _called(self, visit: Visit, resource: Resource, form: Form, key: Key) -> Called:
         values = sent_values(resource.query, form)
@@ -204,11 +208,5 @@ class PlaygroundPages:
         return next((key for key in keys if key.id == form.get("key")), None)
 
     def _past(self, call: LoggedCall) -> PastCall:
-        text = ", ".join(f"{name}={_text(value)}" for name, value in call.query.items())
+        text = ", ".join(f"{name}={field_text(value)}" for name, value in call.query.items())
         return PastCall(call, self._resources[call.resource].summary, text[:160])
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return "\n".join(map(_text, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
