@@ -1,6 +1,7 @@
 """`POST /mcp`: keys, origins, limits, messages that are none."""
 
 import asyncio
+import errno
 from dataclasses import replace
 
 import pytest
@@ -215,6 +216,19 @@ async def test_without_the_extra_the_answer_says_how_to_install_it(ask, monkeypa
         found = await ask("tools/list")
         assert (found.status, found.problem["code"]) == (501, "not_implemented")
         assert "pip install 'webdata[mcp]'" in found.problem["message"]
+
+
+@pytest_twisted.ensureDeferred
+async def test_what_fails_to_open_is_opened_at_the_next_request(ask, monkeypatch):
+    """As where too many files were open for a moment."""
+
+    def failing(_):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(door, "import_module", failing)
+        assert (await ask("tools/list")).status == 503
+    assert (await ask("tools/list")).status == 200
 
 
 @pytest_twisted.ensureDeferred

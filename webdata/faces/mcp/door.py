@@ -5,7 +5,6 @@ What answers is imported and opened at the first request.
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
@@ -14,7 +13,7 @@ import orjson
 
 from webdata.accounts.access.admission import Admission, CallerStatus
 from webdata.accounts.access.rate_limits import check_limit
-from webdata.domain.errors import MissingExtraError, OverloadedError, QueryError
+from webdata.domain.errors import OverloadedError, QueryError
 from webdata.domain.extras import extra
 from webdata.faces.api.calling import Calling
 from webdata.faces.api.doors import Door, DoorRoute, RouteContract
@@ -110,8 +109,9 @@ class McpDoor:
         """Close what answers; a request that waits until it is opened is told so."""
         self._closed = True
         if self._opening:
-            with suppress(MissingExtraError):
-                await (await self._opening).close()
+            await asyncio.wait([self._opening])
+            if not self._opening.exception():
+                await self._opening.result().close()
 
     def _is_known(self, origin: str) -> bool:
         """Whether a page of an origin may ask (DNS rebinding: https://modelcontextprotocol.io/specification)."""
@@ -129,7 +129,7 @@ class McpDoor:
             raise QueryError([{"loc": ["query", "tools"], "msg": str(error), "type": "value_error"}]) from None
 
     async def _reply(self, request: ToolRequest) -> Reply:
-        if self._opening is None:
+        if self._opening is None or (self._opening.done() and self._opening.exception()):
             self._opening = asyncio.ensure_future(self._open())
         server = await asyncio.shield(self._opening)
         if self._closed:
