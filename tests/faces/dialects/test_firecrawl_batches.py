@@ -104,6 +104,15 @@ async def test_wrong_urls_can_be_left_out(ask):
     assert (refused.status, refused.json["success"]) == (400, False)
     made = await ask("POST", PATH, {**body, "ignoreInvalidURLs": True})
     assert (made.status, made.json["invalidURLs"]) == (200, ["a example", "https://"])
+    assert "warning" not in made.json
+
+
+@pytest.mark.task
+async def test_wrong_urls_that_are_not_listed_are_counted(ask):
+    """The first hundred are listed, and nobody takes the others for fetched."""
+    made = await ask("POST", PATH, {"urls": ["https://"] * 130 + urls(1), "ignoreInvalidURLs": True})
+    assert (made.status, len(made.json["invalidURLs"])) == (200, 100)
+    assert made.json["warning"] == "30 more URLs are invalid."
 
 
 @pytest.mark.task

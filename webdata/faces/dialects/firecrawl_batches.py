@@ -107,7 +107,9 @@ class FirecrawlBatches:
         lines = [int(problem["loc"][1]) for problem in answer["problems"]]
         url = f"{self._address(incoming)}/{answer['id']}"
         invalid = [asked.urls[line - 1] for line in dict.fromkeys(lines)]
-        reply = _reply({"success": True, "id": answer["id"], "url": url, "invalidURLs": invalid})
+        unlisted = answer["rejected"] - len(invalid)
+        warning = {"warning": f"{unlisted} more URLs are invalid."} if unlisted else {}
+        reply = _reply({"success": True, "id": answer["id"], "url": url, "invalidURLs": invalid, **warning})
         return reply.with_headers(remark_headers(Remarks(asked.ignored)))
 
     async def _show(self, incoming: Incoming, caller: Caller, batch_id: str) -> Reply:
