@@ -11,6 +11,7 @@ from tests.faces.dashboard.test_overview import figures, table
 from tests.logged_calls import HOSTILE
 from webdata.faces.dashboard import usage
 from webdata.faces.dashboard.usage import COLUMNS, sums_of
+from webdata.runtime.server.replies import Reply
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
 from webdata.stores.ledger.model import MovementSum
 
@@ -103,14 +104,26 @@ async def test_no_spreadsheet_calculates_an_export(visitor, spend):
     assert "'=1+1" in page.body.decode()
 
 
-async def test_exports_of_an_account_are_few_at_once(visitor, dashboard, service):
-    """A third export at once is asked to wait; a wrong day is refused."""
+async def test_exports_of_an_account_are_few_at_once(visitor, dashboard, monkeypatch):
+    """A third export at once is asked to wait, also where none has begun to be sent; a wrong day is refused."""
     person = await visitor().sign_up()
-    pages = next(route for route in dashboard.routes if route.rule == "/usage").handler.__self__
-    pages._exports[DEFAULT_ACCOUNT] = 2
+    replies = []
+
+    async def begun(incoming):
+        replies.append(await answer(incoming))
+        return Reply(204, b"")
+
+    answer = dashboard.answer
+    with monkeypatch.context() as patch:
+        patch.setattr(dashboard, "answer", begun)
+        for _ in range(2):
+            await person.get("/usage/movements.csv")
     response = await person.get("/usage/movements.csv")
     assert (response.status, response.headers["retry-after"]) == (429, "10")
-    pages._exports[DEFAULT_ACCOUNT] = 0
+    for reply in replies:
+        reply.on_end()
+    for _ in range(3):
+        assert (await person.get("/usage/movements.csv")).status == 200
     assert (await person.get("/usage/movements.csv?since=never")).status == 422
 
 

@@ -206,7 +206,11 @@ class Api:
         reply = await self._dashboard.answer(incoming)
         if reply.pieces is None:
             return reply
-        await stream(incoming, reply.status, reply.headers, reply.pieces)
+        try:
+            await stream(incoming, reply.status, reply.headers, reply.pieces)
+        finally:
+            if reply.on_end:
+                reply.on_end()
         return None
 
     async def _open_page(self, page: OpenPage, incoming: Incoming) -> Reply:

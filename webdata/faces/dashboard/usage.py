@@ -132,21 +132,24 @@ class UsagePages:
             "cache-control": "no-store",
             **attachment(f"movements.{suffix}"),
         }
-        return Reply(200, b"", headers, pieces=self._pieces(account.id, wanted, write, head))
+        self._exports[account.id] += 1
+        return Reply(
+            200,
+            b"",
+            headers,
+            on_end=lambda: self._exports.subtract([account.id]),
+            pieces=self._pieces(account.id, wanted, write, head),
+        )
 
     async def _pieces(
         self, account_id: str, wanted: MovementFilter, write: Callable[[Iterable[Movement]], bytes], head: bytes
     ) -> AsyncGenerator[bytes]:
         """The movements, newest first, some at a time: those that come meanwhile are not among them."""
-        self._exports[account_id] += 1
-        try:
-            yield head
-            place = None
-            while page := await self._history.page(account_id, wanted, EXPORTED, place):
-                yield write(movement for _, movement in page)
-                place = page[-1][0]
-        finally:
-            self._exports[account_id] -= 1
+        yield head
+        place = None
+        while page := await self._history.page(account_id, wanted, EXPORTED, place):
+            yield write(movement for _, movement in page)
+            place = page[-1][0]
 
 
 def sums_of(sums: Iterable[MovementSum]) -> Sums:
