@@ -82,6 +82,13 @@ async def test_a_wrong_array_is_refused(send, calls, body, named):
 
 
 @ensureDeferred
+async def test_a_deep_array_is_refused(send, calls):
+    """What can be read and not be written again is a mistake of the caller."""
+    response = await send("/serper/search", "POST", body=b"[" * 300 + b"]" * 300)
+    assert (response.status, "255 deep" in response.json["message"], calls.calls) == (400, True, [])
+
+
+@ensureDeferred
 async def test_a_web_search_has_serpers_parts(post, calls):
     """Results, panel, answer, questions and related searches have Serper's names, without nulls."""
     response = await post("search", {"q": "coffee", "gl": "US", "hl": "en", "num": 10, "page": 2})

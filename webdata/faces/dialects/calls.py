@@ -45,6 +45,9 @@ BodyQuery = TypeVar("BodyQuery", bound=Query)
 Read = Callable[[], tuple[Query, Remarks]]
 """Returns the query of a call, and what its caller learns about it; raises QueryError."""
 
+Refusal = Callable[[ProblemDetails, str], Reply]
+"""Makes the reply to a problem in the shape of a dialect, with the request's id."""
+
 
 @dataclass(frozen=True)
 class CallOf:
@@ -112,6 +115,14 @@ class DialectCalls:
     async def one(self, incoming: Incoming, call: CallOf) -> MadeCall:
         """Make one call, which has the id of its request."""
         return MadeCall(call.resource, await self._calls.called(_request(incoming, call, incoming.id)))
+
+    async def refuse(self, incoming: Incoming, resource: Resource, error: QueryError, refusal: Refusal) -> Reply:
+        """The reply to a request whose parameters are wrong: its key is checked first, as that of any call."""
+
+        def read() -> tuple[Query, Remarks]:
+            raise error
+
+        return refused([await self.one(incoming, CallOf(resource, read))], refusal)
 
     async def several(self, incoming: Incoming, calls: Sequence[CallOf], *, further: bool = False) -> list[MadeCall]:
         """Make calls side by side, AT_ONCE at a time.
@@ -201,23 +212,14 @@ def in_array(body: bytes) -> list[bytes] | None:
     """The members of an array in JSON, each as a body of its own; None for any other body."""
     try:
         found = orjson.loads(body.removeprefix(BOM_UTF8))
-    except orjson.JSONDecodeError:
+        return [orjson.dumps(one) for one in found] if isinstance(found, list) else None
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):  # it writes fewer levels than it reads
         return None
-    return [orjson.dumps(one) for one in found] if isinstance(found, list) else None
 
 
 def stated(query: type[Query], pairs: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
     """These fields without empty texts, where a field need not be given."""
     return [(name, value) for name, value in pairs if value != "" or query.model_fields[name].is_required()]
-
-
-def refusing(error: QueryError) -> Read:
-    """What a call reads whose parameters are wrong: its key is checked first, as that of any call."""
-
-    def read() -> tuple[Query, Remarks]:
-        raise error
-
-    return read
 
 
 def wrong(name: str, message: str, kind: str = "not_honoured") -> QueryError:
@@ -231,7 +233,7 @@ def answered(made: Sequence[MadeCall], body: object, content_type: str = JSON) -
     return Reply(200, data, {**headers_of(made), "content-type": content_type}, lambda: _release(made))
 
 
-def refused(made: Sequence[MadeCall], refusal: Callable[[ProblemDetails, str], Reply]) -> Reply:
+def refused(made: Sequence[MadeCall], refusal: Refusal) -> Reply:
     """The reply to a request whose first call failed, in the shape of a dialect."""
     _release(made)
     reply = refusal(made[0].problem, made[0].called.headers["x-request-id"])

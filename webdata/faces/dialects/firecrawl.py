@@ -26,7 +26,6 @@ from webdata.faces.dialects.calls import (
     located,
     read_body,
     refused,
-    refusing,
     search_query,
     wrong,
 )
@@ -103,7 +102,7 @@ class Firecrawl:
             asked = read_body(FirecrawlScrape, incoming, PAGE_EXAMPLE)
             (call,) = self._page_calls(asked, [asked.url])
         except QueryError as error:
-            return await self._refused(incoming, PAGES, error)
+            return await self._calls.refuse(incoming, self._calls.resources[PAGES], error, refusal)
         made = await self._calls.one(incoming, call)
         if made.failed:
             return refused([made], refusal)
@@ -118,10 +117,6 @@ class Firecrawl:
             for url in urls
         ]
 
-    async def _refused(self, incoming: Incoming, name: str, error: QueryError) -> Reply:
-        call = CallOf(self._calls.resources[name], refusing(error))
-        return refused([await self._calls.one(incoming, call)], refusal)
-
     async def _search(self, version: str, incoming: Incoming) -> Reply:
         try:
             asked = read_body(FirecrawlSearch, incoming, SEARCH_EXAMPLE)
@@ -130,7 +125,7 @@ class Firecrawl:
             if options:
                 self._page_calls(options, [])
         except QueryError as error:
-            return await self._refused(incoming, SOURCES["web"], error)
+            return await self._calls.refuse(incoming, self._calls.resources[SOURCES["web"]], error, refusal)
         ends = monotonic() + asked.seconds
         resources = [self._calls.resources[SOURCES[source]] for source in dict.fromkeys(asked.sources)]
         calls = [CallOf(resource, partial(_search_query, asked, resource), asked.seconds) for resource in resources]

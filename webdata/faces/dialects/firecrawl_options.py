@@ -86,7 +86,7 @@ def _pdf(value: object) -> object:
     return names
 
 
-Told = Annotated[Any, Field(description="anything: it has no effect on an answer")]
+NoEffect = Annotated[Any, Field(description="anything: it has no effect on an answer")]
 """Who sent a request, which no answer depends on."""
 Formats = Annotated[
     tuple[Annotated[str | dict[str, Any], BeforeValidator(_page_format)], ...],
@@ -138,8 +138,8 @@ class FirecrawlPage(Query):
     threatProtection: Refused = None
     auditMetadata: Refused = None
     domainTools: Refused = None
-    integration: Told = None
-    origin: Told = None
+    integration: NoEffect = None
+    origin: NoEffect = None
 
     def values(self, url: str) -> dict[str, Any]:
         """The fields of the query of a page; raises QueryError for what is not honoured."""
@@ -265,8 +265,8 @@ class FirecrawlSearch(Query):
     enterprise: Refused = None
     threatProtection: Refused = None
     domainTools: Refused = None
-    integration: Told = None
-    origin: Told = None
+    integration: NoEffect = None
+    origin: NoEffect = None
 
     @property
     def seconds(self) -> float:

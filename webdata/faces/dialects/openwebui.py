@@ -4,24 +4,16 @@ Their forms are those of Open WebUI's documentation, https://docs.openwebui.com:
 `snippet`; pages are documents with `page_content` and `metadata`.
 """
 
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
 from webdata.domain.errors import QueryError
-from webdata.domain.query import Query, Remarks, not_blank
+from webdata.domain.query import Query, not_blank
 from webdata.faces.api.doors import Door, DoorRoute, RouteContract
 from webdata.faces.api.problems import ProblemDetails
-from webdata.faces.dialects.calls import (
-    CallOf,
-    DialectCalls,
-    MadeCall,
-    answered,
-    read_body,
-    read_query,
-    refused,
-    refusing,
-)
+from webdata.faces.dialects.calls import CallOf, DialectCalls, MadeCall, answered, read_body, read_query, refused
 from webdata.faces.dialects.pages import PAGES, facts_of, page_call
 from webdata.faces.dialects.plain_results import plain_results
 from webdata.runtime.server.incoming import Incoming
@@ -70,16 +62,15 @@ class OpenWebui:
 
     async def _search(self, incoming: Incoming) -> Reply:
         resource = self._calls.resources[SEARCH]
-        asked = list[OpenWebuiSearch]()
-
-        def read() -> tuple[Query, Remarks]:
-            asked.append(read_body(OpenWebuiSearch, incoming, SEARCH_EXAMPLE))
-            return read_query(resource, {"q": asked[0].query, "num": asked[0].count}, NAMES)
-
+        try:
+            asked = read_body(OpenWebuiSearch, incoming, SEARCH_EXAMPLE)
+        except QueryError as error:
+            return await self._calls.refuse(incoming, resource, error, refusal)
+        read = partial(read_query, resource, {"q": asked.query, "num": asked.count}, NAMES)
         made = await self._calls.one(incoming, CallOf(resource, read))
         if made.failed:
             return refused([made], refusal)
-        results = plain_results(resource, made.record)[: asked[0].count]
+        results = plain_results(resource, made.record)[: asked.count]
         return answered([made], [{"link": one.url, "title": one.title, "snippet": one.text} for one in results])
 
     async def _load(self, incoming: Incoming) -> Reply:
@@ -87,7 +78,7 @@ class OpenWebui:
         try:
             urls = read_body(OpenWebuiPages, incoming, PAGES_EXAMPLE).urls
         except QueryError as error:
-            return refused([await self._calls.one(incoming, CallOf(resource, refusing(error)))], refusal)
+            return await self._calls.refuse(incoming, resource, error, refusal)
         wanted = [{"url": url, "formats": ["markdown", "metadata"], "content": "main"} for url in urls]
         made = await self._calls.several(incoming, [page_call(resource, values, {"url": "urls"}) for values in wanted])
         if all(one.failed for one in made):

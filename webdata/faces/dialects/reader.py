@@ -13,7 +13,7 @@ from webdata.domain.query import Query, unpack
 from webdata.faces.api.doors import Door, DoorRoute, RouteContract
 from webdata.faces.api.params import URL_ENCODED, check_encoding, media_type, members
 from webdata.faces.api.problems import ProblemDetails
-from webdata.faces.dialects.calls import CallOf, DialectCalls, MadeCall, answered, form_text, refused, refusing, wrong
+from webdata.faces.dialects.calls import CallOf, DialectCalls, MadeCall, answered, form_text, refused, wrong
 from webdata.faces.dialects.pages import PAGES, data_url, facts_of, not_honoured, page_call
 from webdata.resources import Resource
 from webdata.runtime.server.incoming import Incoming
@@ -155,7 +155,7 @@ class Reader:
         try:
             call = _call(resource, incoming, url())
         except QueryError as error:
-            call = CallOf(resource, refusing(error))
+            return await self._calls.refuse(incoming, resource, error, refusal)
         made = await self._calls.one(incoming, call)
         if made.failed:
             return refused([made], refusal)

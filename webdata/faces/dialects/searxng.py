@@ -25,7 +25,6 @@ from webdata.faces.dialects.calls import (
     answered,
     form_text,
     refused,
-    refusing,
     search_query,
     wrong,
 )
@@ -179,8 +178,7 @@ class Searxng:
             ignored = (*ignored, *dict.fromkeys(one.parameter for one in lacking))
             wanted = self._wanted(query, lacking)
         except QueryError as error:
-            made = [await self._calls.one(incoming, CallOf(self._first, refusing(error)))]
-            return refused(made, refusal)
+            return await self._calls.refuse(incoming, next(iter(self._engines.values())), error, refusal)
         calls = [CallOf(resource, partial(_read_of, query, ignored, resource)) for resource in wanted]
         made = await self._calls.several(incoming, calls)
         if all(one.failed for one in made):
@@ -220,10 +218,6 @@ class Searxng:
             *(_Lacking("categories", name[:60], no_category) for name in categories),
         ]
 
-    @property
-    def _first(self) -> Resource:
-        return next(iter(self._engines.values()))
-
     def _wanted(self, query: SearxngQuery, lacking: Sequence[_Lacking]) -> list[Resource]:
         """The resources of the engines that are named, and those of the categories; raises QueryError for none."""
         of_engines = [found for name in query.engines if (found := self._engine(name))]
@@ -241,9 +235,8 @@ class Searxng:
         matching = [engine for engine in self._engines if engine == written.removesuffix("s")]
         of_site = [engine for engine in self._engines if engine.startswith(f"{written}_")]
         general = [engine for engine in of_site if self._engines[engine].category == "general"]
-        for engine in (*matching, *general, *of_site):
-            return self._engines[engine]
-        return None
+        found = (*matching, *general, *of_site)
+        return self._engines[found[0]] if found else None
 
     async def _show_config(self, incoming: Incoming) -> Reply:
         return self._config

@@ -24,7 +24,6 @@ from webdata.faces.dialects.calls import (
     located,
     read_body,
     refused,
-    refusing,
     search_query,
     wrong,
 )
@@ -145,7 +144,7 @@ class Serper:
             for read in reads:
                 read()
         except QueryError as error:
-            return refused([await self._calls.one(incoming, CallOf(resource, refusing(error)))], refusal)
+            return await self._calls.refuse(incoming, resource, error, refusal)
         made = await self._calls.several(incoming, [CallOf(resource, read) for read in reads])
         if all(one.failed for one in made):
             return refused(made, refusal)
@@ -156,12 +155,11 @@ class Serper:
         resource = self._calls.resources[PAGES]
         try:
             asked = read_body(SerperPage, incoming, SCRAPE_EXAMPLE)
-            formats = ["text", "metadata", *(["markdown"] if asked.includeMarkdown else [])]
-            wanted = {"url": asked.url, "formats": formats, "content": "main"}
-            call = page_call(resource, wanted, {"url": "url"}, asked.ignored)
         except QueryError as error:
-            call = CallOf(resource, refusing(error))
-        made = await self._calls.one(incoming, call)
+            return await self._calls.refuse(incoming, resource, error, refusal)
+        formats = ["text", "metadata", *(["markdown"] if asked.includeMarkdown else [])]
+        wanted = {"url": asked.url, "formats": formats, "content": "main"}
+        made = await self._calls.one(incoming, page_call(resource, wanted, {"url": "url"}, asked.ignored))
         if made.failed:
             return refused([made], refusal)
         texts = {name: made.record[name] for name in formats}
