@@ -95,17 +95,17 @@ class Api:
         self._compression = Compression()
         self.app = Klein()
         self._declare_routes(self.app)
-        of_doors = [f"/{prefix}/" for door in doors for prefix in door.prefixes]
-        self._catch_all = CatchAll(self.app, proxy, self._unmatched, of_doors) if proxy else None
         open_paths = frozenset(page.path for page in pages)
         headers = {*HEADERS, *(name for resource in self._resources for name, _ in resource.text_headers)}
         headers |= {name for page in key_pages for name, _ in page.headers}
         closed = (open_paths | {"/"}) - {MAIN.document, OF_DOORS.document}
-        self._cors = Cors(cors_origins, sorted(headers), closed, is_of_dashboard)
+        self._cors = Cors(cors_origins, sorted(headers), lambda path: path in closed or is_of_dashboard(path))
+        own = [f"/{prefix}/" for door in doors for prefix in door.prefixes]
+        self._catch_all = (
+            CatchAll(self.app, proxy, self._unmatched, self._cors, self._is_stopping, own) if proxy else None
+        )
         while_stopping = open_paths | {PING} if proxy else open_paths
         self._dispatcher = Dispatcher(self.app, self._unmatched, while_stopping, self._cors)
-        if self._catch_all:
-            self._catch_all.start(self._dispatcher, self._cors)
 
     def _declare_routes(self, app: Klein) -> None:
         app.url_map.merge_slashes = False  # a packed segment may hold a URL
@@ -140,6 +140,9 @@ class Api:
             return reply and await self._compression.applied(reply, incoming.header)
 
         return as_task(compressed)
+
+    def _is_stopping(self) -> bool:
+        return self._dispatcher.stopping
 
     def resource(self) -> Dispatcher:
         """The root of the service, for a site."""

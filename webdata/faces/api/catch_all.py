@@ -13,7 +13,6 @@ from werkzeug.routing import Map, MapAdapter, PathConverter
 
 from webdata.domain.errors import QueryError, UnauthorizedError
 from webdata.faces.api.cors import METHODS, Cors
-from webdata.faces.api.dispatch import Dispatcher
 from webdata.faces.api.misplaced_keys import check_places
 from webdata.faces.api.open_pages import FRESH
 from webdata.faces.api.problems import logged_problem
@@ -47,10 +46,20 @@ class CatchAll:
     What begins with one of `own` is never passed on.
     """
 
-    def __init__(self, app: Klein, proxy: Proxying, unmatched: Unmatched, own: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        app: Klein,
+        proxy: Proxying,
+        unmatched: Unmatched,
+        cors: Cors,
+        is_stopping: Callable[[], bool],
+        own: Iterable[str],
+    ) -> None:
         self._app = app
         self._proxy = proxy
         self._unmatched = unmatched
+        self._cors = cors
+        self._is_stopping = is_stopping
         self._own = (*OWN_PATHS, *own)
         self._rules = list(app.url_map.iter_rules())
         app.url_map.converters["any"] = AnyPath
@@ -61,11 +70,6 @@ class CatchAll:
     def _others(self) -> MapAdapter:
         """The routes without those of the gateway, made at the first request that none of them takes."""
         return Map([rule.empty() for rule in self._rules], merge_slashes=False).bind("any-host")
-
-    def start(self, dispatcher: Dispatcher, cors: Cors) -> None:
-        """Take what is made of the whole app."""
-        self._dispatcher = dispatcher
-        self._cors = cors
 
     def streams(self, target: bytes) -> bool:
         """Whether the body of a request is passed on as it comes; that of a ping is not read at all."""
@@ -82,7 +86,7 @@ class CatchAll:
         return next((error for error in errors if isinstance(error, MethodNotAllowed)), NotFound())
 
     async def _ping(self, incoming: Incoming) -> Reply:
-        body = self._proxy.ping(incoming.id, stopping=self._dispatcher.stopping)
+        body = self._proxy.ping(incoming.id, stopping=self._is_stopping())
         return Reply(200, orjson.dumps(body), {"content-type": JSON, **FRESH})
 
     async def _answer(self, incoming: Incoming, path: str) -> Reply | None:

@@ -21,20 +21,13 @@ VARY = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers"
 class Cors:
     """Who may call from a browser, and what.
 
-    `origins` may be `*` alone; `exposed` are the response headers that pages can read; `closed` are paths that other
-    origins cannot call, and so are those of which `is_closed` says so.
+    `origins` may be `*` alone; `exposed` are the response headers that pages can read; `is_closed` says of a path that
+    other origins cannot call it.
     """
 
-    def __init__(
-        self,
-        origins: Collection[str],
-        exposed: Collection[str],
-        closed: Collection[str],
-        is_closed: Callable[[str], bool] = lambda _: False,
-    ) -> None:
+    def __init__(self, origins: Collection[str], exposed: Collection[str], is_closed: Callable[[str], bool]) -> None:
         self._origins = frozenset(origins)
         self._exposed = ", ".join(exposed)
-        self._closed = frozenset(closed)
         self._is_closed = is_closed
 
     def headers(self, incoming: Incoming) -> dict[str, str]:
@@ -64,7 +57,7 @@ class Cors:
         return bool(incoming.header("origin") and incoming.header("access-control-request-method"))
 
     def _opens(self, path: str) -> bool:
-        return bool(self._origins) and path not in self._closed and not self._is_closed(path)
+        return bool(self._origins) and not self._is_closed(path)
 
     def _allowed(self, origin: str | None) -> dict[str, str]:
         if "*" in self._origins:

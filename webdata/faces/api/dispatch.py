@@ -44,8 +44,8 @@ class Dispatcher(Resource):
         self,
         app: Klein,
         unmatched: Callable[[Incoming, HTTPException], Reply],
-        open_pages: Collection[str] = (),
-        cors: Cors | None = None,
+        open_pages: Collection[str],
+        cors: Cors,
     ) -> None:
         Resource.__init__(self)
         self._routes = Routes(app)
@@ -72,8 +72,7 @@ class Dispatcher(Resource):
         try:
             endpoint, segments = self._routes.match(incoming.path, incoming.method)
         except HTTPException as error:
-            preflight = self._cors.preflight(incoming) if self._cors else None
-            self._send(preflight or self._unmatched(incoming, error), request, incoming)
+            self._send(self._cors.preflight(incoming) or self._unmatched(incoming, error), request, incoming)
             return NOT_DONE_YET
         task = self._routes.start(endpoint, incoming, segments)
         self._tasks.add(task)
@@ -109,7 +108,7 @@ class Dispatcher(Resource):
             reply.on_end()
 
     def _send(self, reply: Reply, request: Request, incoming: Incoming) -> None:
-        further = self._cors.headers(incoming) if self._cors and incoming.headers.hasHeader(b"origin") else NONE
+        further = self._cors.headers(incoming) if incoming.headers.hasHeader(b"origin") else NONE
         if further and (vary := reply.headers.get("vary")):
             reply = reply.with_headers({"vary": f"{vary}, {further['vary']}"})
         try:

@@ -1,1 +1,1 @@
-"""The gateway: `/ping`, requests that are passed on, webhooks."""
+"""The gateway: `/ping` and requests that are passed on."""
