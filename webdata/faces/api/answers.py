@@ -278,7 +278,7 @@ class AnswerPages:
 
     async def _find(self, call: KeyCall) -> ArchivedAnswer:
         answer = _known(await self._answers.find(call.caller.account.id, call.query.id, datetime.now(UTC)))
-        return _known(answer if reach_of(call.caller).includes(answer.test, answer.endpoint) else None)
+        return _known(answer if reach_of(call.caller.key).includes(answer.test, answer.endpoint) else None)
 
 
 def _known(found: Found | None) -> Found:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 from webdata.accounts.access.api_keys import check_usable
 from webdata.batches.queries import (
@@ -25,11 +24,10 @@ from webdata.batches.records import (
 from webdata.batches.results import CONTENT_TYPES, RecordReader, failure_record, formatted, page_of, pieces, queries_of
 from webdata.batches.submissions import KEY_HEADER, Owner, Submissions
 from webdata.domain.errors import QueryError, UnknownIdError
-from webdata.domain.query import Query
-from webdata.faces.api.key_pages import KeyCall, KeyPage, KeyReply, Method, OwnBody
+from webdata.faces.api.key_pages import KeyCall, KeyPage, KeyReply, OwnBody
 from webdata.faces.api.params import media_type
 from webdata.resources import Resource
-from webdata.stores.accounts.model import Caller
+from webdata.stores.accounts.model import Key
 from webdata.stores.batches.model import Batch, Reach
 from webdata.stores.batches.sql import BatchStore
 
@@ -56,8 +54,6 @@ UNKNOWN = (
     "live) and of the endpoints that it opens"
 )
 
-Reply = Callable[[KeyCall], Awaitable[Mapping[str, Any] | KeyReply]]
-
 
 class BatchPages:
     """The pages over the batches of an account."""
@@ -76,94 +72,72 @@ class BatchPages:
 
     def pages(self) -> list[KeyPage]:
         """The pages of batches."""
-        one = f"{PATH}/{{id}}"
-        rows: list[tuple[Method, str, str, type[Query], type[Any], Reply, str]] = [
-            (
-                "GET",
+        page, one = partial(KeyPage, tag="batches"), f"{PATH}/{{id}}"
+        change = partial(page, query=BatchQuery, record=BatchRecord, method="POST", conflicts=True)
+        return [
+            page(
+                PATH,
+                "run many queries of an endpoint",
+                BatchParameters,
+                SubmittedRecord,
+                self._submit,
+                "batch_submit",
+                method="POST",
+                status=202,
+                own_body=OwnBody(SUBMISSION_BODY),
+            ),
+            page(
+                f"{one}/results",
+                "the results of a batch so far, as lines",
+                ResultsQuery,
+                str,
+                self._results,
+                "batch_results",
+                content_types=tuple(dict.fromkeys(CONTENT_TYPES.values())),
+                headers=HEADERS,
+            ),
+            page(
                 PATH,
                 "the batches that the key reaches, newest first",
                 BatchesQuery,
                 BatchesRecord,
                 self._list,
-                "list",
+                "batch_list",
             ),
-            ("GET", one, "a batch, with its progress", BatchQuery, BatchRecord, self._show, "show"),
-            (
-                "DELETE",
+            page(one, "a batch, with its progress", BatchQuery, BatchRecord, self._show, "batch_show"),
+            page(
                 one,
                 "cancel a batch, delete its queries and results",
                 BatchQuery,
                 BatchRecord,
                 self._delete,
-                "delete",
+                "batch_delete",
+                method="DELETE",
             ),
-            ("POST", f"{one}/cancel", "end a batch, keep its results", BatchQuery, BatchRecord, self._cancel, "cancel"),
-            (
-                "GET",
+            change(f"{one}/cancel", "end a batch, keep its results", reply=self._cancel, name="batch_cancel"),
+            page(
                 f"{one}/failures",
                 "queries without a record",
                 FailuresQuery,
                 FailuresRecord,
                 self._failures,
-                "failures",
+                "batch_failures",
             ),
-            ("POST", f"{one}/pause", "begin no further query", BatchQuery, BatchRecord, self._pause, "pause"),
-            ("POST", f"{one}/resume", "go on with a paused batch", BatchQuery, BatchRecord, self._resume, "resume"),
-            ("POST", f"{one}/retry-failures", "run its failures again", BatchQuery, BatchRecord, self._retry, "retry"),
+            change(f"{one}/pause", "begin no further query", reply=self._pause, name="batch_pause"),
+            change(f"{one}/resume", "go on with a paused batch", reply=self._resume, name="batch_resume"),
+            change(f"{one}/retry-failures", "run its failures again", reply=self._retry, name="batch_retry"),
         ]
-        return [self._submit_page(), self._results_page()] + [
-            KeyPage(
-                path,
-                summary,
-                query,
-                record,
-                reply,
-                f"batch_{name}",
-                "batches",
-                method,
-                conflicts=name in ("cancel", "pause", "resume", "retry"),
-            )
-            for method, path, summary, query, record, reply, name in rows
-        ]
-
-    def _submit_page(self) -> KeyPage:
-        return KeyPage(
-            PATH,
-            "run many queries of an endpoint",
-            BatchParameters,
-            SubmittedRecord,
-            self._submit,
-            "batch_submit",
-            "batches",
-            "POST",
-            status=202,
-            own_body=OwnBody(SUBMISSION_BODY),
-        )
-
-    def _results_page(self) -> KeyPage:
-        content_types = tuple(dict.fromkeys(CONTENT_TYPES.values()))
-        return KeyPage(
-            f"{PATH}/{{id}}/results",
-            "the results of a batch so far, as lines",
-            ResultsQuery,
-            str,
-            self._results,
-            "batch_results",
-            "batches",
-            content_types=content_types,
-            headers=HEADERS,
-        )
 
     async def _submit(self, call: KeyCall) -> SubmittedRecord:
         _check_encoding(call.header("content-encoding"))
         given = call.query.model_dump(mode="json", exclude_unset=True, exclude_none=True)
-        owner, is_ndjson = owner_of(call.caller), media_type(call.header) in NDJSON
+        owner, is_ndjson = owner_of(call.caller.key), media_type(call.header) in NDJSON
         name = submission_name(call.header(KEY_HEADER.lower()))
         return await self._submissions.take(owner, call.body, given, ndjson=is_ndjson, once=name)
 
     async def _list(self, call: KeyCall) -> BatchesRecord:
         query, now = call.query, datetime.now(UTC)
-        account, reach = call.caller.account.id, reach_of(call.caller)
+        account, reach = call.caller.account.id, reach_of(call.caller.key)
         found = await self._batches.page(account, query.limit + 1, query.before, query.state, reach)
         listed = found[: query.limit]
         following = listed[-1].id if len(found) > len(listed) else None
@@ -221,7 +195,7 @@ class BatchPages:
 
     async def _find(self, call: KeyCall) -> Batch:
         batch = _known(await self._batches.find(call.caller.account.id, call.query.id))
-        return _known(batch if reach_of(call.caller).includes(batch.test, batch.resource) else None)
+        return _known(batch if reach_of(call.caller.key).includes(batch.test, batch.resource) else None)
 
     async def _find_kept(self, call: KeyCall) -> Batch:
         """The batch of a call, which still has its queries and results."""
@@ -245,15 +219,14 @@ def _known(batch: Batch | None) -> Batch:
     return batch
 
 
-def owner_of(caller: Caller) -> Owner:
-    """Whose batches a caller makes."""
-    key = caller.key
-    return Owner(caller.account.id, key.id, key.test, lambda name: check_usable(key, datetime.now(UTC), name))
+def owner_of(key: Key) -> Owner:
+    """Whose batches the callers with a key make."""
+    return Owner(key.account_id, key.id, key.test, lambda name: check_usable(key, datetime.now(UTC), name))
 
 
-def reach_of(caller: Caller) -> Reach:
-    """What a caller may see and change of the batches and schedules of its account."""
-    return Reach(caller.key.test, caller.key.scopes)
+def reach_of(key: Key) -> Reach:
+    """What a key shows, and lets change, of the batches, schedules and archived answers of its account."""
+    return Reach(key.test, key.scopes)
 
 
 def _check_encoding(encoding: str | None) -> None:

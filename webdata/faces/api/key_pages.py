@@ -51,6 +51,10 @@ class KeyReply:
     content_type: str = "application/json"
 
 
+KeyHandler = Callable[[KeyCall], Awaitable[Mapping[str, Any] | KeyReply]]
+"""Returns the JSON object that a page answers, or a KeyReply."""
+
+
 @dataclass(frozen=True)
 class OwnBody:
     """The body of a page that reads it itself, while it arrives: its fields are in the URL, or in the body."""
@@ -70,8 +74,7 @@ class KeyPage:
     """The fields that are not in the path are in the URL of a GET or DELETE, else in a JSON body."""
     record: type[Any]
     """The TypedDict of the JSON object that it answers, of which `make docs` makes the schema; `str` for other text."""
-    reply: Callable[[KeyCall], Awaitable[Mapping[str, Any] | KeyReply]]
-    """Returns the JSON object that is answered, or a KeyReply."""
+    reply: KeyHandler
     name: str
     """Unique among all pages and resources."""
     tag: str = "account"

@@ -1,6 +1,6 @@
 """`/v1/schedules`: batches that are submitted again and again."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypedDict
 
@@ -17,7 +17,7 @@ from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Query, explained
 from webdata.domain.shapes import Natural, Time, described, time_or_null
 from webdata.faces.api.batches import owner_of, reach_of
-from webdata.faces.api.key_pages import KeyCall, KeyPage, Method, RemovedRecord
+from webdata.faces.api.key_pages import KeyCall, KeyHandler, KeyPage, Method, RemovedRecord
 from webdata.stores.batches.model import Schedule, ScheduleRun, quota_error, quota_of
 from webdata.stores.batches.schedules import ScheduleStore
 
@@ -27,8 +27,6 @@ UNKNOWN = (
     f"The key reaches no schedule with this id: GET {PATH} lists those that it reaches, which are of its kind (test or "
     "live) and of the endpoints that it opens"
 )
-
-Reply = Callable[[KeyCall], Awaitable[Mapping[str, Any]]]
 
 
 def _explained(check: Callable[[str], object]) -> AfterValidator:
@@ -139,7 +137,7 @@ class SchedulePages:
     def pages(self) -> list[KeyPage]:
         """The pages of schedules."""
         one = f"{PATH}/{{id}}"
-        rows: list[tuple[Method, str, str, type[Query], type[Any], Reply, str]] = [
+        rows: list[tuple[Method, str, str, type[Query], type[Any], KeyHandler, str]] = [
             ("GET", PATH, "the schedules that the key reaches", SchedulesQuery, SchedulesRecord, self._list, "list"),
             ("POST", PATH, "submit a batch again and again", NewSchedule, ScheduleRecord, self._add, "add"),
             ("GET", one, "a schedule", ScheduleQuery, ScheduleRecord, self._show, "show"),
@@ -164,7 +162,7 @@ class SchedulePages:
         return {"schedules": [_schedule_record(one) for one in found if _is_within_reach(one, call)]}
 
     async def _add(self, call: KeyCall) -> ScheduleRecord:
-        query, now, owner = call.query, datetime.now(UTC), owner_of(call.caller)
+        query, now, owner = call.query, datetime.now(UTC), owner_of(call.caller.key)
         body = orjson.dumps(query.batch)
         await self._submissions.check(owner, body)
         expression = cron.check(query.cron)
@@ -212,7 +210,7 @@ class SchedulePages:
 
 
 def _is_within_reach(schedule: Schedule, call: KeyCall) -> bool:
-    return reach_of(call.caller).includes(schedule.test, orjson.loads(schedule.parameters)["resource"])
+    return reach_of(call.caller.key).includes(schedule.test, orjson.loads(schedule.parameters)["resource"])
 
 
 def _schedule_record(schedule: Schedule) -> ScheduleRecord:

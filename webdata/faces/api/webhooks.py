@@ -1,6 +1,5 @@
 """`/api/v1/webhooks`: where the events of an account are sent."""
 
-from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from webdata.accounts.access.api_keys import MANAGE_WEBHOOKS
@@ -24,9 +23,7 @@ from webdata.accounts.webhooks.records import (
 )
 from webdata.accounts.webhooks.webhooks import PATH, Webhooks
 from webdata.domain.query import Query
-from webdata.faces.api.key_pages import KeyCall, KeyPage, Method, RemovedRecord
-
-Reply = Callable[[KeyCall], Awaitable[Mapping[str, Any]]]
+from webdata.faces.api.key_pages import KeyCall, KeyHandler, KeyPage, Method, RemovedRecord
 
 
 class WebhookPages:
@@ -42,7 +39,7 @@ class WebhookPages:
             f"{PATH}/{{id}}/deliveries",
             f"{PATH}/{{id}}/deliveries/{{delivery}}/resend",
         )
-        rows: list[tuple[Method, str, str, type[Query], type[Any], Reply, str]] = [
+        rows: list[tuple[Method, str, str, type[Query], type[Any], KeyHandler, str]] = [
             ("GET", PATH, "the webhooks of the account", AllQuery, WebhooksRecord, self._list, "list"),
             ("POST", PATH, "make a webhook", NewWebhook, NewWebhookRecord, self._add, "add"),
             ("GET", one, "a webhook", WebhookQuery, WebhookRecord, self._show, "show"),

@@ -1,15 +1,13 @@
 """A new batch, of queries that were written, pasted, or read from a file by the browser."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
-from functools import partial
 
 import orjson
 
-from webdata.accounts.access.api_keys import check_usable
-from webdata.batches.submissions import Owner, Submissions
+from webdata.batches.submissions import Submissions
 from webdata.domain.errors import AccessError, QueryError
 from webdata.domain.sentences import sentence
+from webdata.faces.api.batches import owner_of
 from webdata.faces.dashboard.rendering import redirect, render
 from webdata.faces.dashboard.usable_keys import key_options, usable_keys
 from webdata.faces.dashboard.visits import Route, Visit
@@ -70,7 +68,7 @@ class BatchFormPages:
         body = b"".join(_lines(resource, form.get("queries", "")))
         given = {"resource": resource.name, "label": form.get("label", "").strip()}
         try:
-            batch = await self._submissions.take(_owner(key), body, given, ndjson=True)
+            batch = await self._submissions.take(owner_of(key), body, given, ndjson=True)
         except QueryError as error:
             return await self._page(visit, {"queries": _said(error)})
         except AccessError as error:
@@ -96,7 +94,3 @@ def _lines(resource: Resource, text: str) -> Iterator[bytes]:
 
 def _said(error: QueryError) -> str:
     return " ".join(sentence(problem["msg"]) for problem in error.problems[:MOST_SHOWN])
-
-
-def _owner(key: Key) -> Owner:
-    return Owner(key.account_id, key.id, key.test, partial(check_usable, key, datetime.now(UTC)))

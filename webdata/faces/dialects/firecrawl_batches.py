@@ -103,7 +103,7 @@ class FirecrawlBatches:
         batch = {"resource": PAGES, "queries": queries, "label": LABEL + ",".join(asked.forms)}
         body = orjson.dumps({**batch, "on_invalid": "skip" if asked.ignoreInvalidURLs else "reject"})
         once = submission_name(incoming.header(ONCE))
-        answer = await self._submissions.take(owner_of(caller), body, {}, ndjson=False, once=once)
+        answer = await self._submissions.take(owner_of(caller.key), body, {}, ndjson=False, once=once)
         lines = [int(problem["loc"][1]) for problem in answer["problems"]]
         url = f"{self._address(incoming)}/{answer['id']}"
         invalid = [asked.urls[line - 1] for line in dict.fromkeys(lines)]
@@ -147,7 +147,9 @@ class FirecrawlBatches:
 
     async def _find(self, caller: Caller, batch_id: str) -> Batch:
         batch = await self._batches.find(caller.account.id, batch_id)
-        is_reached = batch and batch.label.startswith(LABEL) and reach_of(caller).includes(batch.test, batch.resource)
+        is_reached = (
+            batch and batch.label.startswith(LABEL) and reach_of(caller.key).includes(batch.test, batch.resource)
+        )
         if not batch or not is_reached or batch.deleted:
             raise UnknownIdError(UNKNOWN)
         return batch

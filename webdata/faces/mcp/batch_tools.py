@@ -136,14 +136,14 @@ class BatchTools:
         always = {name: value for name, value in tool.wording.given.items() if value != usual[name]}
         queries = [{**always, **stated(tool, query)} for query in given.queries]
         body = orjson.dumps({"resource": tool.resource.name, "queries": queries, "label": given.label})
-        answer = await self._submissions.take(owner_of(caller), body, {}, ndjson=False)
+        answer = await self._submissions.take(owner_of(caller.key), body, {}, ndjson=False)
         shown = {"batch": answer["id"], "state": "queued", "queries": len(queries), "ended": 0}
         wait = f"It runs in the background. Call {RESULTS_WORDING.name} with batch {answer['id']} in a while."
         return ToolAnswer(shown, f"Batch {answer['id']} has {len(queries)} queries of {tool.name}. {wait}")
 
     async def _results(self, caller: Caller, given: ResultsArguments) -> ToolAnswer:
         batch = await self._batches.find(caller.account.id, given.batch)
-        if not batch or batch.deleted or not reach_of(caller).includes(batch.test, batch.resource):
+        if not batch or batch.deleted or not reach_of(caller.key).includes(batch.test, batch.resource):
             raise UnknownIdError(UNKNOWN)
         page = await page_of(self._batches, batch, int(given.cursor or 0), PAGE_ROWS)
         rows = sorted(
