@@ -103,7 +103,7 @@ async def submit(
     headers = {"Content-Type": "application/x-ndjson", "Idempotency-Key": str(uuid4())}
     with (
         _bar(size, "sent", unit="B", unit_scale=True) as bar,
-        _told("`webdata batches list` shows whether it was taken"),
+        _on_interrupt("`webdata batches list` shows whether it was taken"),
     ):
         batch = await client.ask("POST", PATH, given, lambda: pieces(file, field, bar.update), headers)
     click.echo(batch["id"])
@@ -205,8 +205,8 @@ def _print_change(batch: dict[str, Any], what: str) -> None:
 
 
 @contextmanager
-def _told(how: str) -> Iterator[None]:
-    """Tell how to go on, where Ctrl-C ends what is done here."""
+def _on_interrupt(how: str) -> Iterator[None]:
+    """Say how to go on, where Ctrl-C ends what is done here."""
     try:
         yield
     except asyncio.CancelledError:
@@ -224,7 +224,7 @@ async def _fetch(client: ApiClient, batch_id: str, output: Path | None, form: st
     again += f" -o {quote(str(output))}" if output else ""
     how = f"the batch goes on. `{again}` waits for it, `webdata batches cancel {batch_id}` ends it"
     opened = await _opened(client, batch_id, output, form, after)
-    with _told(how), opened as file:
+    with _on_interrupt(how), opened as file:
         sent_form = "rows" if form in TABLE_FILES else form
         batch = await _follow(client, _Results(f"{PATH}/{batch_id}", sent_form, file, after), wait=wait)
     if output:
@@ -272,7 +272,7 @@ class _Results:
 
 async def _follow(client: ApiClient, results: _Results, *, wait: bool) -> dict[str, Any]:
     """Write the results of a batch so far, or until it has ended; returns the batch as it is then."""
-    told = ""
+    said = ""
     with _bar(None, "ended", unit=" queries") as bar:
         while True:
             batch: dict[str, Any] = await client.ask("GET", results.path)
@@ -280,8 +280,8 @@ async def _follow(client: ApiClient, results: _Results, *, wait: bool) -> dict[s
             bar.set_postfix_str(_progress(batch), refresh=False)
             bar.update(batch["rows_ended"] - bar.n)
             bar.refresh()
-            if bar.disable and wait and (waiting := _waiting_text(batch)) != told:
-                told = waiting
+            if bar.disable and wait and (waiting := _waiting_text(batch)) != said:
+                said = waiting
                 click.echo(waiting, err=True, nl=bool(waiting))
             await _fetch_new(client, results)
             if batch["state"] in ENDS or not wait:

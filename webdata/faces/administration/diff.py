@@ -11,6 +11,7 @@ import click
 import orjson
 
 from webdata.faces.administration.docs_pages import DocumentedCommand
+from webdata.faces.administration.tables import printable
 
 LONGEST_VALUE = 60
 """Characters of a value in the terminal."""
@@ -32,6 +33,11 @@ class PathChanges:
     lost: int = 0
     changed: int = 0
     examples: list[tuple[str, Any, Any]] = field(default_factory=list)
+
+    @property
+    def total(self) -> int:
+        """How often it differs."""
+        return self.gained + self.lost + self.changed
 
     def count(self, name: str, old: Any, new: Any) -> None:
         """Count a difference of the line of this name; None and [] are no values."""
@@ -133,7 +139,7 @@ def _named(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     with path.open("rb") as file:
         for number, text in enumerate(file, 1):
             line = _object(path, number, text)
-            name = _printable(str(line.get("id") or line.get("file") or line.get("query") or "line"))
+            name = printable(str(line.get("id") or line.get("file") or line.get("query") or "line"))
             seen[name] += 1
             yield (name if seen[name] == 1 else f"{name} ({seen[name]})"), line
 
@@ -152,16 +158,11 @@ def _lines(found: RecordChanges) -> Iterator[str]:
     yield f"{found.equal} equal, {found.different} different"
     yield from _names("only in the old file", found.only_old)
     yield from _names("only in the new file", found.only_new)
-    for path, counts in sorted(found.paths.items(), key=lambda pair: -_total(pair[1])):
+    for path, counts in sorted(found.paths.items(), key=lambda pair: -pair[1].total):
         kinds = {"lost": counts.lost, "gained": counts.gained, "changed": counts.changed}
-        yield f"{_printable(path)}: {', '.join(f'{count} {kind}' for kind, count in kinds.items() if count)}"
+        yield f"{printable(path)}: {', '.join(f'{count} {kind}' for kind, count in kinds.items() if count)}"
         for name, before, after in counts.examples:
             yield f"    {name}: {_shown(before)} -> {_shown(after)}"
-
-
-def _total(counts: Any) -> int:
-    total: int = counts.lost + counts.gained + counts.changed
-    return total
 
 
 def _names(title: str, names: list[str]) -> Iterator[str]:
@@ -170,11 +171,6 @@ def _names(title: str, names: list[str]) -> Iterator[str]:
         yield f"{len(names)} {title}: {', '.join(names[:MOST_NAMES])}{more}"
 
 
-def _printable(text: str) -> str:
-    """The text without what a terminal would obey."""
-    return "".join(char if char.isprintable() else "\ufffd" for char in text)
-
-
 def _shown(value: Any) -> str:
-    text = _printable(orjson.dumps(value).decode())
+    text = printable(orjson.dumps(value).decode())
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"

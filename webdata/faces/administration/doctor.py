@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import asdict
 from typing import Any
 
@@ -80,10 +80,4 @@ async def _all(config: Config, chosen: list[type[EngineSpider]], offline: bool) 
 
 def _hosts(engines: list[type[EngineSpider]]) -> list[str]:
     """A host of each engine's site."""
-    return list(dict.fromkeys(_first_hosts(engines)))
-
-
-def _first_hosts(engines: list[type[EngineSpider]]) -> Iterator[str]:
-    for engine in engines:
-        if engine.allowed_domains:
-            yield engine.allowed_domains[0]
+    return list(dict.fromkeys(engine.allowed_domains[0] for engine in engines if engine.allowed_domains))

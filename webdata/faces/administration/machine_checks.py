@@ -78,17 +78,18 @@ async def _database(config: Config) -> Finding:
 
 def _folders(config: Config) -> Iterator[Finding]:
     for content, folder in {**config.growing_folders, "certificate": config.tls_folder}.items():
-        there = next(one for one in (folder.absolute(), *folder.absolute().parents) if one.exists())
+        there = _nearest(folder)
         if not there.is_dir() or not os.access(there, os.W_OK):
-            right = f"give one that {_user()} can write to"
+            right = f"give one that the user {os.getuid()} can write to"
             yield Finding("folder", "failed", f"{folder} of the {content} cannot be written to: {right}")
         else:
             made = "" if folder.exists() else ", and will be made"
             yield Finding("folder", "ok", f"{folder} of the {content} can be written to{made}")
 
 
-def _user() -> str:
-    return f"the user {os.getuid()}"
+def _nearest(folder: Path) -> Path:
+    """A folder, or the one above in which it will be made."""
+    return next(one for one in (folder.absolute(), *folder.absolute().parents) if one.exists())
 
 
 async def _port(host: str, url: str) -> Finding:
@@ -96,16 +97,13 @@ async def _port(host: str, url: str) -> Finding:
     if await _is_own(url):
         return Finding("port", "ok", f"{port}: a webdata answers there already")
     try:
-        socket.create_server((host, port), family=_family(host)).close()
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        socket.create_server((host, port), family=family).close()
     except OSError as error:
         right = "choose another by WEBDATA_PORT or WEBDATA_HTTP_PORT, or end the other program"
         reason = (error.strerror or str(error)).partition(" (")[0]
         return Finding("port", "failed", f"{port} of {host}: {reason}; {right}")
     return Finding("port", "ok", f"{port} of {host} is free")
-
-
-def _family(host: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
 async def _is_own(url: str) -> bool:
@@ -183,8 +181,7 @@ async def _clock(host: str) -> Finding:
 
 def _disks(config: Config) -> Iterator[Finding]:
     for content, folder in config.growing_folders.items():
-        there = next(one for one in (folder.absolute(), *folder.absolute().parents) if one.exists())
-        disk = disk_usage(there)
+        disk = disk_usage(_nearest(folder))
         free = f"the disk of the {content} has {disk.free >> 20:,} MiB left"
         if disk.free < reserve(disk.total):
             yield Finding("disk", "failed", f"{free}: make room before writes fail")

@@ -127,39 +127,34 @@ def _texts(name: str, target: SkeletonTarget, host: str) -> dict[str, str]:
 def _target(name: str) -> SkeletonTarget:
     engines = [spider for spider in load_spiders() if name in [one.name for one in spider.resources]]
     if not engines:
-        base, path = _camel(name), f"/v1/{name.replace('_', '-')}"
-        module, summary = f"{resources.__name__}.{name}", name.replace("_", " ").capitalize()
+        module = f"{resources.__name__}.{name}"
         return SkeletonTarget(
             name=name,
             module=module,
             constant=name.upper(),
-            query=f"{base}Query",
+            query=f"{_camel(name)}Query",
             query_module=module,
             example={"q": "coffee shops"},
-            path=path,
-            summary=summary,
+            path=f"/v1/{name.replace('_', '-')}",
+            summary=name.replace("_", " ").capitalize(),
             rank=0,
             empty={"results": []},
             is_new=True,
         )
     resource = next(one for one in engines[0].resources if one.name == name)
     module, constant = _where(resource)
-    query = resource.query
-    required = {key: field for key, field in query.model_fields.items() if field.is_required()}
-    example = {key: str((field.examples or ["coffee"])[0]) for key, field in required.items()}
-    rank = max(spider.rank for spider in engines) + 1
-    empty = {key: value for key, value in _empty(resource.schema, name).items() if key not in resource.envelope}
+    required = {key: field for key, field in resource.query.model_fields.items() if field.is_required()}
     return SkeletonTarget(
         name=name,
         module=module,
         constant=constant,
-        query=query.__name__,
-        query_module=query.__module__,
-        example=example,
+        query=resource.query.__name__,
+        query_module=resource.query.__module__,
+        example={key: str((field.examples or ["coffee"])[0]) for key, field in required.items()},
         path=resource.path,
         summary=resource.summary,
-        rank=rank,
-        empty=empty,
+        rank=max(spider.rank for spider in engines) + 1,
+        empty={key: value for key, value in _empty(resource.schema, name).items() if key not in resource.envelope},
         is_new=False,
     )
 

@@ -14,8 +14,8 @@ def to_minute(time: datetime | None) -> str:
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print aligned columns, numbers to the right. Unprintable characters, which terminals obey, are replaced."""
-    lines = [header, *([_printable(cell) for cell in row] for row in rows)]
+    """Print aligned columns, numbers to the right, with printable characters alone."""
+    lines = [header, *([printable(cell) for cell in row] for row in rows)]
     widths = [max(map(text_width, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         cells = (_padded(cell, width) for cell, width in zip(line, widths, strict=True))
@@ -46,5 +46,6 @@ def cut(text: str, width: int) -> str:
     return text[: sum(1 for one in widths if one < width)] + "…"
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """A text without what a terminal would obey."""
     return "".join(character if character.isprintable() else "�" for character in text)
