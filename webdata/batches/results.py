@@ -51,12 +51,14 @@ async def page_of(store: BatchStore, batch: Batch, after: int, limit: int) -> Re
 
 async def queries_of(store: BatchStore, batch_id: str, rows: Iterable[int]) -> dict[int, bytes]:
     """The queries of rows, which are in the order of their numbers; those of a batch that was deleted are gone."""
-    queries: dict[int, bytes] = {}
+    found, chunk = dict[int, bytes](), dict[int, bytes]()
     for row in rows:
-        if row not in queries:
+        if row not in chunk:
             number = await store.chunk_after(batch_id, row - 1)
-            queries |= dict(await store.queries(batch_id, number)) if number is not None else {}
-    return queries
+            chunk = dict(await store.queries(batch_id, number)) if number is not None else {}
+        if row in chunk:
+            found[row] = chunk[row]
+    return found
 
 
 Line = Callable[[RowResult, bytes, bytes], Iterator[bytes]]

@@ -167,9 +167,9 @@ def test_quantiles_are_within_their_bounds(times, share, seconds):
 
 
 def test_refused_calls_are_no_failures():
-    """The share of answers leaves out calls that were refused; a cached share is that of answers."""
+    """The share of answers leaves out calls that were refused; what is not from the cache was fetched."""
     found = figures_of([CallTotal("ok", 3, 2, 1), CallTotal("refused", 6, 0, 0), CallTotal("blocked", 1, 0, 0)], [])
-    assert (found.calls, found.credits, found.success, found.cache_share) == (10, 2, 0.75, pytest.approx(1 / 3))
+    assert (found.calls, found.credits, found.success, found.fetched) == (10, 2, 0.75, 2)
     assert figures_of([], []).success is None
 
 

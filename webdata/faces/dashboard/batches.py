@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import orjson
 
 from webdata.batches.records import batch_record
-from webdata.batches.results import ENDS, RecordReader, ResultsPage, failure_record, formatted, pieces
+from webdata.batches.results import ENDS, RecordReader, ResultsPage, failure_record, formatted, pieces, queries_of
 from webdata.domain.errors import UnknownIdError
 from webdata.faces.dashboard.rendering import redirect, render
 from webdata.faces.dashboard.visits import Route, Visit
@@ -123,12 +123,10 @@ class BatchesPages:
         return _file(f"{batch.id}-failures.jsonl", self._failure_lines(batch.id))
 
     async def _failure_lines(self, batch_id: str) -> AsyncGenerator[bytes]:
-        after, queries = 0, dict[int, bytes]()
+        after = 0
         while found := await self._batches.results(batch_id, after, FAILURES_READ, "failures"):
+            queries = await queries_of(self._batches, batch_id, [one.row for one in found])
             for one in found:
-                if one.row not in queries:
-                    number = await self._batches.chunk_after(batch_id, one.row - 1)
-                    queries = {} if number is None else dict(await self._batches.queries(batch_id, number))
                 yield orjson.dumps(failure_record(one, queries.get(one.row)), option=orjson.OPT_APPEND_NEWLINE)
             after = found[-1].row
 

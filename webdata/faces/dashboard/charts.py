@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from webdata.faces.api.replies import PHASES
+
 LEFT, BOTTOM, TOP = 56, 26, 8
 """Room for the labels."""
 HALF_LABEL = 22
@@ -19,7 +21,6 @@ GAP = 0.25
 """The share of a bar's place that is free."""
 STEPS = 4
 
-PHASES = ("queue", "fetch", "render", "parse", "validate")
 BAR_WIDTH, BAR_HEIGHT = 1000, 20
 
 SVG = Markup('<svg class="{}" viewBox="0 0 {} {}" preserveAspectRatio="{}" role="img" aria-label="{}">{}</svg>')

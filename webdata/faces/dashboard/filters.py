@@ -12,7 +12,7 @@ LONGEST_VALUE = 64
 FIRST_DAY, LAST_DAY = date(2000, 1, 1), date(9000, 1, 1)
 
 
-class Fields:
+class ListFilter:
     """The fields of a form that filters a list, as they were sent, and what is wrong with them."""
 
     def __init__(self, visit: Visit) -> None:

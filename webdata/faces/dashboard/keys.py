@@ -116,7 +116,7 @@ class KeysPages:
         form, account = visit.form, visit.viewer.account
         errors = self._errors(form)
         now = datetime.now(UTC)
-        used = [key for key in await self._keys.of(account.id) if state(key, now) not in ("revoked", "expired")]
+        used = [key for key in await self._keys.of(account.id) if state(key, now) not in ENDED_STATES]
         if len(used) >= MOST_KEYS:
             errors["name"] = f"The account has {MOST_KEYS} keys that can be used, which is the most: revoke one first."
         if errors:

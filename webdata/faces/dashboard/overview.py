@@ -86,11 +86,6 @@ class Figures:
         """Answers that were not cached."""
         return self.answered - self.cached
 
-    @property
-    def cache_share(self) -> float | None:
-        """The share of answers that were cached; None without any answer."""
-        return self.cached / self.answered if self.answered else None
-
 
 class Spent(NamedTuple):
     """The credits that were spent in some days, as the page of usage has them."""

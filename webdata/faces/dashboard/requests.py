@@ -10,8 +10,9 @@ from ulid import ULID
 from webdata.crawling.samples import Samples
 from webdata.domain.errors import UnknownIdError
 from webdata.domain.outcome import Outcome
-from webdata.faces.dashboard.charts import PHASES, timing_bar
-from webdata.faces.dashboard.filters import Fields
+from webdata.faces.api.replies import PHASES
+from webdata.faces.dashboard.charts import timing_bar
+from webdata.faces.dashboard.filters import ListFilter
 from webdata.faces.dashboard.rendering import redirect, render
 from webdata.faces.dashboard.visits import Route, Visit
 from webdata.runtime.server.replies import Reply
@@ -57,7 +58,7 @@ class RequestsPages:
         ]
 
     async def _list(self, visit: Visit) -> Reply:
-        fields = Fields(visit)
+        fields = ListFilter(visit)
         request_id = fields.text("id")
         if request_id and REQUEST_ID.fullmatch(request_id):
             return redirect(f"/requests/{request_id}")

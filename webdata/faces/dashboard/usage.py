@@ -10,7 +10,7 @@ import orjson
 
 from webdata.domain.csv_lines import csv_line
 from webdata.domain.errors import QueryError, RateLimitedError
-from webdata.faces.dashboard.filters import Fields
+from webdata.faces.dashboard.filters import ListFilter
 from webdata.faces.dashboard.rendering import render
 from webdata.faces.dashboard.visits import Route, Visit
 from webdata.runtime.server.replies import Reply, attachment
@@ -171,8 +171,8 @@ def sums_of(sums: Iterable[MovementSum]) -> Sums:
     )
 
 
-def _filter(visit: Visit) -> tuple[Fields, MovementFilter]:
-    fields = Fields(visit)
+def _filter(visit: Visit) -> tuple[ListFilter, MovementFilter]:
+    fields = ListFilter(visit)
     kind = fields.text("kind")
     known = cast(Kind, kind) if kind in get_args(Kind) else None
     return fields, MovementFilter(known, fields.since(), fields.until())

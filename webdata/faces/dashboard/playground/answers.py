@@ -13,8 +13,8 @@ from webdata.domain.attempts import Attempt
 from webdata.domain.errors import FetchError, Problem, QueryError
 from webdata.domain.records import Record
 from webdata.faces.api.calling import Called
-from webdata.faces.api.replies import record_of
-from webdata.faces.dashboard.charts import PHASES, timing_bar
+from webdata.faces.api.replies import PHASES, record_of
+from webdata.faces.dashboard.charts import timing_bar
 from webdata.faces.dashboard.playground.json_view import folded
 from webdata.faces.dashboard.playground.place_map import PlaceMap, place_map
 from webdata.faces.dashboard.playground.sections import Section, Shown, shown
