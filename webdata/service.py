@@ -49,7 +49,7 @@ from webdata.faces.api.batches import BatchPages
 from webdata.faces.api.calls import ApiCalls
 from webdata.faces.api.docs_page import documentation
 from webdata.faces.api.doors import Door
-from webdata.faces.api.files import FilePages
+from webdata.faces.api.files import file_page
 from webdata.faces.api.health import Health
 from webdata.faces.api.key_pages import KeyPage
 from webdata.faces.api.metrics import metrics_page
@@ -292,7 +292,7 @@ class Service:
             *account_pages(stores.batches.stored),
             *WebhookPages(self.webhooks).pages(),
             *self._batch_pages(stores),
-            *(FilePages(self.files).pages() if self.files else []),
+            *([file_page(self.files)] if self.files else []),
             *AnswerPages(stores.answers).pages(),
         ]
         pages = [*self.health.pages(), *([metrics_page(metrics)] if self.config.metrics else [])]

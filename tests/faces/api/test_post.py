@@ -23,7 +23,7 @@ from webdata.domain.errors import (
 )
 from webdata.domain.outcome import Outcome
 from webdata.domain.text_parts import part_cursor
-from webdata.faces.api.files import FilePages
+from webdata.faces.api.files import file_page
 from webdata.faces.api.params import body_query, members
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
 from webdata.stores.ephemeral.cache_memory import MemoryCache
@@ -392,7 +392,7 @@ async def test_a_screenshot_is_kept_behind_a_link(make_api, make_send, calls, ad
     """For whoever has the link, with or without a key; the same one has the same link, one with cookies none."""
     calls.end = Answer(SHOWN, Outcome.OK, "browser", {"fetch": 0.25})
     admission._cache.files = files = Files(MemoryCache(1_000_000))
-    send = make_send(make_api([URL_REQUEST], key_pages=FilePages(files).pages()))
+    send = make_send(make_api([URL_REQUEST], key_pages=[file_page(files)]))
     body = {"url": PAGE["url"], "formats": ["screenshot"]}
 
     async def fetched(**more):

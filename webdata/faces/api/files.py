@@ -22,31 +22,24 @@ class FileQuery(Query):
     ]
 
 
-class FilePages:
+def file_page(files: Files) -> KeyPage:
     """The page of the files that are kept."""
 
-    def __init__(self, files: Files) -> None:
-        self._files = files
+    async def found(segments: Mapping[str, str]) -> KeyReply | None:
+        file = await files.find(segments["id"])
+        return file and KeyReply(file.body, {}, file.content_type)
 
-    def pages(self) -> list[KeyPage]:
-        """It, as the API declares it."""
-        return [
-            KeyPage(
-                path=f"{FILES}/{{id}}",
-                summary="a screenshot that an answer has in x-file",
-                query=FileQuery,
-                record=str,
-                reply=self._unknown,
-                linked=self._file,
-                name="file",
-                content_types=PICTURE_TYPES,
-                scope="url_request",
-            )
-        ]
-
-    async def _file(self, segments: Mapping[str, str]) -> KeyReply | None:
-        found = await self._files.find(segments["id"])
-        return found and KeyReply(found.body, {}, found.content_type)
-
-    async def _unknown(self, call: KeyCall) -> KeyReply:
+    async def unknown(_call: KeyCall) -> KeyReply:
         raise UnknownIdError(UNKNOWN)
+
+    return KeyPage(
+        path=f"{FILES}/{{id}}",
+        summary="a screenshot that an answer has in x-file",
+        query=FileQuery,
+        record=str,
+        reply=unknown,
+        linked=found,
+        name="file",
+        content_types=PICTURE_TYPES,
+        scope="url_request",
+    )

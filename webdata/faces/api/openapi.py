@@ -133,7 +133,15 @@ def _paths(resource: Resource) -> Iterator[tuple[str, Any]]:
     """The paths of a resource, each with its one operation."""
     if resource.method == "POST":
         about = TEXTUAL.format(text_type=resource.text_type) if resource.text_type else ""
-        yield resource.path, {"post": {**_operation(resource, resource.name, about), "requestBody": _body(resource)}}
+        yield (
+            resource.path,
+            {
+                "post": {
+                    **_operation(resource, resource.name, about),
+                    "requestBody": _body(resource.query, resource.query.fields()),
+                }
+            },
+        )
     elif not resource.packed:
         yield resource.path, {"get": _get(resource, resource.name)}
     else:
@@ -188,11 +196,7 @@ def _value(query: type[Query], field: str, required: bool) -> dict[str, Any]:
     return {"schema": value, "example": example} if required else {"schema": {**value, "examples": [example]}}
 
 
-def _body(resource: Resource) -> dict[str, Any]:
-    return _body_of(resource.query, resource.query.fields())
-
-
-def _body_of(query: type[Query], names: Sequence[str]) -> dict[str, Any]:
+def _body(query: type[Query], names: Sequence[str]) -> dict[str, Any]:
     properties = {
         name: {**field_schema(query, name), "description": query.model_fields[name].description} for name in names
     }
@@ -225,7 +229,7 @@ def _key_operation(page: KeyPage) -> dict[str, Any]:
 def _key_body(page: KeyPage) -> dict[str, Any]:
     if page.own_body:
         return {"requestBody": {"required": True, "content": dict(page.own_body.content)}}
-    return {"requestBody": _body_of(page.query, page.other_fields)} if page.has_body else {}
+    return {"requestBody": _body(page.query, page.other_fields)} if page.has_body else {}
 
 
 def _key_parameter(page: KeyPage, name: str) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from math import inf
 
 from webdata.accounts.access.admission import CallRequest
 from webdata.faces.api.calling import Called, Calling
@@ -13,7 +12,7 @@ COST, BALANCE = "x-credits-cost", "x-credits-remaining"
 
 
 async def side_by_side(
-    calls: Calling, requests: Sequence[CallRequest], at_once: int = AT_ONCE, within: float = inf
+    calls: Calling, requests: Sequence[CallRequest], at_once: int = AT_ONCE, within: float | None = None
 ) -> list[Called | None]:
     """Make calls side by side, so many at a time; None for one that has not ended after so many seconds.
 
@@ -28,7 +27,7 @@ async def side_by_side(
     tasks = [asyncio.create_task(made(request)) for request in requests]
     if not tasks:
         return []
-    done, late = await asyncio.wait(tasks, timeout=None if within == inf else within)
+    done, late = await asyncio.wait(tasks, timeout=within)
     for task in late:
         task.add_done_callback(_release_late)
     return [task.result() if task in done else None for task in tasks]
