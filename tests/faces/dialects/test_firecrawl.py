@@ -140,6 +140,7 @@ async def test_several_formats_are_one_document(post, calls):
         ({"headers": "Accept: text/html"}, "headers is no object of names and texts"),
         ({"headers": {"Accept": 5}}, "headers"),
         ({"formats": [{"type": "screenshot", "viewport": {"width": 100}}]}, "formats has 'viewport'"),
+        ({"formats": [{"type": "screenshot"}, {"type": "screenshot", "quality": 60}]}, "formats has two screenshots"),
         ({"timeout": 0}, "timeout"),
         ({"onlyMain": True}, "'onlyMain' is no field here: the nearest is 'onlyMainContent'"),
         ({"url": "tea"}, "url cannot be 'tea'"),

@@ -28,8 +28,10 @@ BODIES = {
 }
 PLAIN = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=8)
 VALUES = st.recursive(
-    PLAIN | st.sampled_from(["web", "images", "markdown", "https://a.example/", "pdf", "de", "qdr:d"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["type", "country", "x"]), inner),
+    PLAIN | st.sampled_from(["web", "images", "markdown", "screenshot", "https://a.example/", "pdf", "de", "qdr:d"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["type", "country", "quality", "x"]), inner)
+    ),
     max_leaves=4,
 )
 ANYTHING = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -170,7 +170,9 @@ class FirecrawlPage(Query):
     @property
     def _screenshot(self) -> dict[str, Any]:
         """The fields for how the screenshot is taken."""
-        (asked,) = [one for one in self.formats if isinstance(one, dict)] or [{}]
+        asked, *others = [one for one in self.formats if isinstance(one, dict)] or [{}]
+        if others:
+            raise wrong("formats", "formats has two screenshots with options of their own: give one")
         quality = asked.get("quality") or BEST
         lossy = {"screenshot_type": "jpeg", "screenshot_quality": quality} if quality != BEST else {}
         is_whole = bool(asked.get("fullPage")) or "screenshot@fullPage" in self.formats
