@@ -71,7 +71,14 @@ async def test_movements_are_listed_filtered_and_paged(visitor, spend, monkeypat
 
 
 @pytest.mark.parametrize(
-    "before", ["x", "2026-01-01_1", "2026-01-01T00:00:00+00:00_x", "2026-01-01T00:00:00+00:00_" + "9" * 50]
+    "before",
+    [
+        "x",
+        "2026-01-01_1",
+        "2026-01-01T00:00:00+00:00_x",
+        "2026-01-01T00:00:00+00:00_" + "9" * 50,
+        "0001-01-01T00:00:00+14:00_1",
+    ],
 )
 async def test_a_wrong_place_in_the_list_is_its_beginning(visitor, spend, before):
     """A place that no link of ours has is ignored."""

@@ -184,11 +184,13 @@ def _text(place: Cursor) -> str:
 
 def _place(text: str) -> Cursor | None:
     time, _, number = text.partition("_")
+    if not NUMBER.fullmatch(number):
+        return None
     try:
         moment = datetime.fromisoformat(time)
-    except ValueError:
+        return Cursor(moment.astimezone(UTC), int(number)) if moment.tzinfo else None
+    except (ValueError, OverflowError):
         return None
-    return Cursor(moment, int(number)) if moment.tzinfo and NUMBER.fullmatch(number) else None
 
 
 def _row(movement: Movement) -> dict[str, Any]:

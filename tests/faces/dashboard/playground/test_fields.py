@@ -93,7 +93,8 @@ def test_a_field_that_is_an_object_is_sent_as_one():
     assert sent_values(UrlQuery, {"q.extract": '{"a": {"css": "h1", "many": true}}'}) == {
         "extract": {"a": {"css": "h1", "many": True}}
     }
-    assert sent_values(UrlQuery, {"q.extract": "h1"}) == {"extract": "h1"}
+    for none in ("h1", '{"a":' * 300 + "1" + "}" * 300):
+        assert sent_values(UrlQuery, {"q.extract": none}) == {"extract": none}
     codes = {
         one.name: one.text
         for one in samples(URL_REQUEST, {"extract": {"a": {"many": True}}}, "https://a.example", ["url"])

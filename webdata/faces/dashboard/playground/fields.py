@@ -173,6 +173,7 @@ def _object(text: str) -> Value:
     """The JSON object that a text is; the text itself where it is none, for the query to say what is wrong."""
     try:
         found = orjson.loads(text)
-    except ValueError:
+        orjson.dumps(found)  # which writes fewer levels than it reads
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
         return text
     return found if isinstance(found, dict) else text
