@@ -49,6 +49,14 @@ async def test_the_version_of_the_handshake_is_repeated(written):
 
 
 @pytest.mark.task
+async def test_a_handshake_without_a_version_agrees_on_none(forwarder, written):
+    """Its answer is forwarded as it is."""
+    answer = {"jsonrpc": "2.0", "id": 1, "result": None}
+    await forwarder(orjson.dumps(answer)).forward(HANDSHAKE)
+    assert written == [answer]
+
+
+@pytest.mark.task
 async def test_a_message_of_2026_has_its_own_headers(written):
     """They repeat its version, its method and the name of its tool."""
     service = Service(b'{"jsonrpc": "2.0", "id": 1, "result": {}}')
@@ -76,6 +84,7 @@ async def test_a_notification_has_no_answer(forwarder, written, answer):
         (ApiError("It does not answer."), "It does not answer."),
         (b"<html>", "What answers there is no service of webdata's: give its address by --url."),
         (b"[]", "What answers there is no service of webdata's: give its address by --url."),
+        (b'"jsonrpc"', "What answers there is no service of webdata's: give its address by --url."),
         (b'{"error": 5}', "What answers there is no service of webdata's: give its address by --url."),
     ],
 )

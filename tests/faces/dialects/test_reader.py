@@ -174,7 +174,7 @@ async def test_a_form_that_is_not_utf_8_is_refused(send, calls, test_secret):
         ("/reader/https://a.example/", {"X_Engine": "magic"}, "X-Engine cannot be 'magic': give one of browser"),
         ("/reader/https://a.example/", {"X_Respond_With": "html", "X_With_Links_Summary": "true"}, "is of Markdown"),
         ("/reader/https://a.example/", {"X_Cache_Tolerance": "soon"}, "X-Cache-Tolerance"),
-        ("/reader/https://a.example/", {"Accept": "text/event-stream"}, "text/event-stream"),
+        ("/reader/https://a.example/", {"Accept": "Text/Event-Stream"}, "text/event-stream"),
     ],
 )
 @ensureDeferred

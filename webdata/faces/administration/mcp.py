@@ -74,7 +74,8 @@ class Forwarder:
         except ApiError as error:
             answer = _error(about.get("id"), SERVER_ERROR, error.message)
         if about.get("method") == "initialize":
-            self._version = answer.get("result", {}).get("protocolVersion")
+            result = answer.get("result")
+            self._version = result.get("protocolVersion") if isinstance(result, dict) else None
         if "id" in about or not about:  # else it is a notification, which has no answer
             self._write(answer)
 
@@ -101,7 +102,7 @@ def _read(body: bytes, message_id: object) -> dict[str, Any]:
         if not body or "jsonrpc" in answer:
             return dict(answer)
         return _error(message_id, SERVER_ERROR, answer["error"]["message"])
-    except (orjson.JSONDecodeError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError):
         return _error(message_id, SERVER_ERROR, NO_SERVICE)
 
 

@@ -133,11 +133,17 @@ class RowLines:
     def __init__(self, table: TableFile, columns: Mapping[str, CellType]) -> None:
         self._table = table
         self._columns = columns
-        self._rest = b""
+        self._begun: list[bytes] = []
+        """The pieces of a line that is not whole yet."""
 
     def write(self, piece: bytes) -> None:
         """Add the rows that are whole now."""
-        *lines, self._rest = (self._rest + piece).split(b"\n")
+        before, newline, rest = piece.rpartition(b"\n")
+        if not newline:
+            self._begun.append(piece)
+            return
+        lines = b"".join([*self._begun, before]).split(b"\n")
+        self._begun = [rest]
         for line in lines:
             self._table.add(list(_values(orjson.loads(line), self._columns)), len(line))
 

@@ -159,12 +159,12 @@ class Reader:
         made = await self._calls.one(incoming, call)
         if made.failed:
             return refused([made], refusal)
-        return _json(incoming, made) if JSON in (incoming.header("accept") or "").lower() else _text(incoming, made)
+        return _json(incoming, made) if JSON in _given(incoming, "Accept").lower() else _text(incoming, made)
 
 
 def _call(resource: Resource, incoming: Incoming, url: str) -> CallOf:
     """The call that the headers of a request ask for; raises QueryError for what it does not honour."""
-    if EVENTS in (incoming.header("accept") or ""):
+    if EVENTS in _given(incoming, "Accept").lower():
         raise wrong("Accept", f"Accept cannot be {EVENTS}: a page comes at once, as text or {JSON}")
     for name in REFUSED:
         if _given(incoming, name).lower() not in UNCHANGED:
