@@ -125,7 +125,9 @@ async def test_what_a_receiver_answers_is_text(visitor, stores):
     [delivery], now = await stores.webhooks.deliveries(webhook.id, 5), datetime.now(UTC)
     await stores.deliveries.lease("p", now, now, lambda *_: 5, 5)
     evil = "<script>alert(1)</script>"
-    await stores.deliveries.finish(DeliveryAttempt(delivery.event_id, webhook.id, "p", now, 500, evil, evil))
+    await stores.deliveries.finish(
+        DeliveryAttempt(delivery.event_id, webhook.id, webhook.url, "p", now, 500, evil, evil)
+    )
     page = (await person.get(f"/webhooks/{webhook.id}")).body.decode()
     assert evil not in page
     assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 2

@@ -51,11 +51,11 @@ async def leased(stores, now=NOW, process=ME, share=1000, most=1000):
 
 
 def lost(due, at=NOW, **values):
-    return DeliveryAttempt(due.event_id, due.webhook.id, ME, at, 500, "no", "status 500", **values)
+    return DeliveryAttempt(due.event_id, due.webhook.id, due.webhook.url, ME, at, 500, "no", "status 500", **values)
 
 
 def won(due, at=NOW):
-    return DeliveryAttempt(due.event_id, due.webhook.id, ME, at, 200, "fine")
+    return DeliveryAttempt(due.event_id, due.webhook.id, due.webhook.url, ME, at, 200, "fine")
 
 
 async def spend(stores, number, outcome="commit"):
@@ -418,7 +418,7 @@ async def test_nothing_but_tests_is_sent_before_the_receiver_agrees(stores):
     assert (found.status, found.confirmed) == ("unconfirmed", None)
     assert not await leased(stores)
     (test,) = await leased(stores, NOW + MINUTE)
-    await stores.deliveries.finish(replace(won(test, NOW + MINUTE), confirms=ASKED.url))
+    await stores.deliveries.finish(replace(won(test, NOW + MINUTE), confirms=True))
     found = await stores.webhooks.find(DEFAULT_ACCOUNT, "whk_1")
     assert (found.status, found.confirmed) == ("active", NOW + MINUTE)
     assert [one.type for one in await leased(stores, NOW + MINUTE)] == ["key.created"]
@@ -431,15 +431,26 @@ async def test_another_url_is_another_receiver(stores):
     await stores.keys.add(new_key("shop", test=True)[0])
     moved = {"url": "https://other.example/hook", "host": "other.example"}
     await stores.webhooks.change(DEFAULT_ACCOUNT, "whk_1", moved)
-    await stores.deliveries.finish(replace(won(test), confirms=ASKED.url))
+    await stores.deliveries.finish(replace(won(test), confirms=True))
     found = await stores.webhooks.find(DEFAULT_ACCOUNT, "whk_1")
     assert (found.status, found.url, found.host) == ("unconfirmed", *moved.values())
     (test,) = await leased(stores, datetime.now(UTC))
     assert test.type == "webhook.test"
-    await stores.deliveries.finish(replace(won(test), confirms=test.webhook.url))
+    await stores.deliveries.finish(replace(won(test), confirms=True))
     assert (await stores.webhooks.change(DEFAULT_ACCOUNT, "whk_1", moved)).status == "active"
     await stores.webhooks.change(DEFAULT_ACCOUNT, "whk_1", {"url": ASKED.url, "host": ASKED.host})
     assert [one.type for one in await leased(stores, datetime.now(UTC))] == ["webhook.test"]
+
+
+async def test_a_late_answer_of_another_receiver_changes_nothing(stores):
+    """What the receiver at the URL before has answered, such as that it is gone, does not count against the new one."""
+    await stores.webhooks.add(HOOK, 50)
+    await stores.webhooks.test(HOOK, NOW)
+    (due,) = await leased(stores)
+    moved = {"url": "https://other.example/hook", "host": "other.example"}
+    webhook = await stores.webhooks.change(DEFAULT_ACCOUNT, "whk_1", moved)
+    await stores.deliveries.finish(lost(due, disable="the receiver is gone (410)", pause_until=NOW + DAY))
+    assert await stores.webhooks.find(DEFAULT_ACCOUNT, "whk_1") == webhook
 
 
 async def test_one_host_gets_an_event_once(stores):
@@ -464,7 +475,7 @@ async def test_events_while_a_receiver_agrees(stores):
         hook = replace(ASKED, id=f"whk_{number}", host=f"{number}.example")
         await stores.webhooks.add(hook, 50)
     tests = await leased(stores)
-    agreeing = [stores.deliveries.finish(replace(won(one), confirms=ASKED.url)) for one in tests]
+    agreeing = [stores.deliveries.finish(replace(won(one), confirms=True)) for one in tests]
     making = [stores.keys.add(new_key(f"key {number}", test=True)[0]) for number in range(10)]
     await asyncio.gather(*(one for pair in zip(agreeing, making, strict=True) for one in pair))
     sent = []

@@ -173,6 +173,7 @@ def attempt_of(due: DueDelivery, answer: ReceiverAnswer, process: str, now: date
     return DeliveryAttempt(
         due.event_id,
         due.webhook.id,
+        due.webhook.url,
         process,
         now,
         answer.status,
@@ -181,7 +182,7 @@ def attempt_of(due: DueDelivery, answer: ReceiverAnswer, process: str, now: date
         next_attempt,
         "the receiver has answered that it is gone (410)" if gone else None,
         pause_until,
-        due.webhook.url if error is None and due.type == WebhookTest.type else None,
+        error is None and due.type == WebhookTest.type,
     )
 
 

@@ -58,30 +58,27 @@ OLDEST_TESTS = DUE.where(~IS_CONFIRMED, IS_TEST)
 """The same of a webhook that is sent nothing but tests."""
 AGREEING = select(WEBHOOKS.c.id).where(WEBHOOKS.c.id == bindparam("webhook")).with_for_update()
 """Waits for the transactions that write events for it, as `outbox.add_event_for` locks it, too."""
-CONFIRM = (
-    update(WEBHOOKS)
-    .where(WEBHOOKS.c.id == bindparam("webhook"), WEBHOOKS.c.url == bindparam("agreed"), WEBHOOKS.c.confirmed.is_(None))
-    .values(confirmed=bindparam("at"))
-)
+ATTEMPTED = and_(WEBHOOKS.c.id == bindparam("webhook"), WEBHOOKS.c.url == bindparam("attempted"))
+"""The webhook of an attempt, unless it has another URL meanwhile: of that receiver the attempt says nothing."""
+CONFIRM = update(WEBHOOKS).where(ATTEMPTED, WEBHOOKS.c.confirmed.is_(None)).values(confirmed=bindparam("at"))
 SEND_HELD = (
     update(DELIVERIES)
     .where(DELIVERIES.c.webhook_id == bindparam("webhook"), DELIVERIES.c.status == "pending")
     .where(DELIVERIES.c.next_attempt.is_(None), DELIVERIES.c.lease.is_(None))
     .values(next_attempt=bindparam("at"))
 )
-WON = update(WEBHOOKS).where(WEBHOOKS.c.id == bindparam("webhook"), WEBHOOKS.c.failures > 0)
-WON = WON.values(failures=0, failing_since=None)
+WON = update(WEBHOOKS).where(ATTEMPTED, WEBHOOKS.c.failures > 0).values(failures=0, failing_since=None)
 LOST = (
     update(WEBHOOKS)
-    .where(WEBHOOKS.c.id == bindparam("webhook"))
+    .where(ATTEMPTED)
     .values(
         failures=WEBHOOKS.c.failures + 1,
         failing_since=func.coalesce(WEBHOOKS.c.failing_since, bindparam("at", type_=WEBHOOKS.c.failing_since.type)),
     )
 )
-DISABLE = update(WEBHOOKS).where(WEBHOOKS.c.id == bindparam("webhook"), WEBHOOKS.c.enabled)
+DISABLE = update(WEBHOOKS).where(ATTEMPTED, WEBHOOKS.c.enabled)
 DISABLE = DISABLE.values(enabled=False, disabled_reason=bindparam("reason"))
-PAUSE = update(WEBHOOKS).where(WEBHOOKS.c.id == bindparam("webhook")).values(paused_until=bindparam("until"))
+PAUSE = update(WEBHOOKS).where(ATTEMPTED).values(paused_until=bindparam("until"))
 GIVE_UP = DISABLE.where(WEBHOOKS.c.failures >= MOST_FAILURES, WEBHOOKS.c.failing_since <= bindparam("long_ago"))
 GIVEN_UP = f"{MOST_FAILURES} attempts in a row have failed, over {FAILING_FOR.days} days"
 
@@ -191,20 +188,26 @@ def _waiting(connection: Connection) -> WaitingDeliveries:
 
 def _finish_all(connection: Connection, attempts: Sequence[DeliveryAttempt]) -> None:
     connection.execute(FINISH, [_finished(one) for one in attempts])
-    for webhook, url, at in sorted({(one.webhook_id, one.confirms, one.time) for one in attempts if one.confirms}):
-        connection.execute(AGREEING, {"webhook": webhook})
-        if connection.execute(CONFIRM, {"webhook": webhook, "agreed": url, "at": at}).rowcount:
-            connection.execute(SEND_HELD, {"webhook": webhook, "at": at})
+    for one in attempts:
+        if one.confirms:
+            connection.execute(AGREEING, {"webhook": one.webhook_id})
+            if connection.execute(CONFIRM, {**_attempted(one), "at": one.time}).rowcount:
+                connection.execute(SEND_HELD, {"webhook": one.webhook_id, "at": one.time})
+    won = {(one.webhook_id, one.url): _attempted(one) for one in attempts if one.error is None}
     lost = [one for one in attempts if one.error is not None]
     for change, rows in (
-        (WON, [{"webhook": one} for one in sorted({one.webhook_id for one in attempts if one.error is None})]),
-        (LOST, [{"webhook": one.webhook_id, "at": one.time} for one in lost]),
-        (GIVE_UP, [_given_up(one) for one in lost]),
-        (PAUSE, [{"webhook": one.webhook_id, "until": one.pause_until} for one in lost if one.pause_until]),
-        (DISABLE, [{"webhook": one.webhook_id, "reason": one.disable} for one in lost if one.disable]),
+        (WON, [*won.values()]),
+        (LOST, [{**_attempted(one), "at": one.time} for one in lost]),
+        (GIVE_UP, [{**_attempted(one), "long_ago": one.time - FAILING_FOR, "reason": GIVEN_UP} for one in lost]),
+        (PAUSE, [{**_attempted(one), "until": one.pause_until} for one in lost if one.pause_until]),
+        (DISABLE, [{**_attempted(one), "reason": one.disable} for one in lost if one.disable]),
     ):
         if rows:
             connection.execute(change, rows)
+
+
+def _attempted(attempt: DeliveryAttempt) -> dict[str, Any]:
+    return {"webhook": attempt.webhook_id, "attempted": attempt.url}
 
 
 def _finished(attempt: DeliveryAttempt) -> dict[str, Any]:
@@ -220,7 +223,3 @@ def _finished(attempt: DeliveryAttempt) -> dict[str, Any]:
         "new_response_body": attempt.response_body,
         "new_error": attempt.error,
     }
-
-
-def _given_up(attempt: DeliveryAttempt) -> dict[str, Any]:
-    return {"webhook": attempt.webhook_id, "long_ago": attempt.time - FAILING_FOR, "reason": GIVEN_UP}

@@ -99,6 +99,8 @@ class DeliveryAttempt:
 
     event_id: str
     webhook_id: str
+    url: str
+    """That of the webhook, to which it was sent."""
     process: str
     time: datetime
     response_status: int | None = None
@@ -110,8 +112,8 @@ class DeliveryAttempt:
     """Why the webhook is disabled, if it is."""
     pause_until: datetime | None = None
     """Until when the receiver wants no delivery at all."""
-    confirms: str | None = None
-    """The URL whose receiver has agreed by it, if one has."""
+    confirms: bool = False
+    """Whether the receiver has agreed by it."""
 
     @property
     def result(self) -> AttemptResult:
