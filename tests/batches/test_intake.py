@@ -157,3 +157,14 @@ async def test_a_process_that_dies_is_a_fault_of_ours(intake, monkeypatch):
     monkeypatch.setattr(intake_module, "start_child", lambda *_: subprocess.Popen(killed))
     with pytest.raises(RuntimeError, match="has ended"):
         await taken(intake, b'{"q":"a"}\n' * 100_000)
+
+
+@pytest.mark.task
+@pytest.mark.parametrize("queries", [2000, 200_000], ids=["that answers nothing", "that reads nothing"])
+async def test_a_process_that_hangs_is_a_fault_of_ours(intake, monkeypatch, queries):
+    """A validation that does not go on is no fault of the body, which has come."""
+    hangs = [sys.executable, "-c", "import time; time.sleep(60)"]
+    monkeypatch.setattr(intake_module, "start_child", lambda _, *pipes: subprocess.Popen(hangs, pass_fds=pipes))
+    monkeypatch.setattr(intake_module, "PROGRESS_SECONDS", 0.2)
+    with pytest.raises(RuntimeError, match="has hung"):
+        await taken(intake, b'{"q":"a"}\n' * queries)

@@ -6,13 +6,13 @@ import logging
 import pickle
 import socket
 import subprocess
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from webdata.batches import validation_process
 from webdata.batches.validation import Task, Validated, validated
@@ -25,6 +25,7 @@ from webdata.runtime.process.shares import Shares
 from webdata.runtime.server.streams import BodyStream
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 MOST_OF_ACCOUNT = 2
 """Large submissions of one account at once."""
@@ -156,9 +157,10 @@ async def _validated(task: Task, begin: bytes, rest: AsyncIterator[bytes], file:
     process, pipe = _started(file)
     try:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it has its answer already, or has died
-            await _send(pipe, pickle.dumps(task) + begin)
+            loop = asyncio.get_running_loop()
+            await _in_time(loop.sock_sendall(pipe, pickle.dumps(task) + begin))
             async for piece in rest:
-                await _send(pipe, piece)
+                await _in_time(loop.sock_sendall(pipe, piece))
             pipe.shutdown(socket.SHUT_WR)
         answer = await _answer(pipe, process)
     finally:
@@ -170,18 +172,21 @@ async def _validated(task: Task, begin: bytes, rest: AsyncIterator[bytes], file:
     raise error_of(answer)
 
 
-async def _send(pipe: socket.socket, data: bytes) -> None:
-    async with asyncio.timeout(PROGRESS_SECONDS):
-        await asyncio.get_running_loop().sock_sendall(pipe, data)
-
-
 async def _answer(pipe: socket.socket, process: "subprocess.Popen[bytes]") -> Validated | tuple[str, Any]:
     try:
-        async with asyncio.timeout(PROGRESS_SECONDS):
-            answer: Validated | tuple[str, Any] = await received_answer(pipe)
-            return answer
-    except (EOFError, OSError, TimeoutError) as error:
+        answer: Validated | tuple[str, Any] = await _in_time(received_answer(pipe))
+    except (EOFError, OSError) as error:
         raise RuntimeError(f"the process that validates a batch has ended (status {process.poll()})") from error
+    return answer
+
+
+async def _in_time(work: Coroutine[Any, Any, T]) -> T:
+    """The result of a step that the process takes part in; raises RuntimeError where it hangs."""
+    try:
+        async with asyncio.timeout(PROGRESS_SECONDS):
+            return await work
+    except TimeoutError as error:
+        raise RuntimeError(f"the process that validates a batch has hung for {PROGRESS_SECONDS:g} seconds") from error
 
 
 def _started(file: IO[bytes]) -> "tuple[subprocess.Popen[bytes], socket.socket]":
