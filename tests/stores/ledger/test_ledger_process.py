@@ -136,14 +136,15 @@ async def test_a_process_with_a_closed_pipe_is_replaced(sqlite):
 
 
 @pytest.mark.task
-async def test_a_frozen_process_is_replaced(sqlite, monkeypatch):
+@pytest.mark.parametrize("operations", [1, 20_000], ids=["a few", "more than its socket holds"])
+async def test_a_frozen_process_is_replaced(sqlite, monkeypatch, operations):
     """A write to a frozen process raises DatabaseUnavailableError after a timeout, and the next write succeeds."""
     with running(sqlite) as ledger:
         assert await ledger.write([credit(1)]) == [1001]
         monkeypatch.setattr("webdata.stores.ledger.ledger_process.ANSWER_SECONDS", 1)
         os.kill(ledger.process.pid, signal.SIGSTOP)
         with pytest.raises(DatabaseUnavailableError, match="it has not answered within 1 seconds"):
-            await ledger.write([credit(1)])
+            await ledger.write([credit(number) for number in range(operations)])
         monkeypatch.undo()
         assert await ledger.write([credit(1)]) == [1002]
 

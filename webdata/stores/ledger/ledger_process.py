@@ -55,8 +55,7 @@ class LedgerProcess:
         try:
             if self.process.poll() is not None:
                 self._restart()
-            await asyncio.get_running_loop().sock_sendall(self._socket, pickle.dumps(operations))
-            answer = await self._answer()
+            answer = await self._answer(operations)
         except (EOFError, OSError) as error:
             # It may still run after its socket has closed, and a late answer would be read as the next one.
             self.process.kill()
@@ -68,16 +67,20 @@ class LedgerProcess:
             raise answer
         return answer
 
-    async def _answer(self) -> Results | Exception:
-        """The next answer; raises TimeoutError for a child that hangs, EOFError for one that ends."""
-        reading = asyncio.ensure_future(received_answer(self._socket))
+    async def _answer(self, operations: Sequence[Operation]) -> Results | Exception:
+        """The answer to operations; raises TimeoutError for a child that hangs, EOFError for one that ends."""
+        exchange = asyncio.ensure_future(self._exchange(operations))
         for _ in range(ANSWER_SECONDS):  # in steps, so that a pause of the whole machine counts as one second
-            done, _waiting = await asyncio.wait({reading}, timeout=1)
+            done, _waiting = await asyncio.wait({exchange}, timeout=1)
             if done:
-                answer: Results | Exception = reading.result()
-                return answer
-        reading.cancel()
+                return exchange.result()
+        exchange.cancel()
         raise TimeoutError(f"it has not answered within {ANSWER_SECONDS} seconds")
+
+    async def _exchange(self, operations: Sequence[Operation]) -> Results | Exception:
+        await asyncio.get_running_loop().sock_sendall(self._socket, pickle.dumps(operations))
+        answer: Results | Exception = await received_answer(self._socket)
+        return answer
 
     def close(self) -> None:
         """Stop the child process."""
