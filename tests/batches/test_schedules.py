@@ -1,5 +1,6 @@
 """Schedules: their pages, and their runs."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -148,6 +149,19 @@ async def test_a_run_that_was_begun_by_a_process_that_died_is_ended(ask, known_k
             await schedules.due(time)
     assert await schedules.due(time) == 1
     assert len(await stores.batches.page(DEFAULT_ACCOUNT, 10)) == 1
+
+
+@pytest.mark.task
+async def test_a_time_zone_that_is_not_known_any_more_stops_no_other_schedule(ask, known_key, schedules, stores):
+    """A schedule whose time zone a machine does not know waits for another machine, and the others run."""
+    await known_key()
+    made = await add(ask)
+    [right] = await stores.schedules.all(DEFAULT_ACCOUNT)
+    elsewhere = replace(right, id="sch_0", timezone="Atlantis/Harbour", next_run=right.next_run - timedelta(hours=1))
+    assert await stores.schedules.add(elsewhere, 2)
+    assert await schedules.due(right.next_run) == 1
+    assert len(await runs_of(ask, made)) == 1
+    assert await stores.schedules.runs("sch_0", 1) == []
 
 
 @pytest.mark.task

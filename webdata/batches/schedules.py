@@ -32,14 +32,21 @@ class Schedules:
         A run that another process began and did not end, since it was killed, is ended here.
         """
         for schedule in await self._store.due(now, MOST_AT_ONCE):
-            assert schedule.next_run
-            time, missed = last_due(schedule.cron, schedule.timezone, schedule.next_run, now)
-            run = ScheduleRun(schedule.id, time, now, missed)
-            await self._store.begin_run(run, following(schedule.cron, schedule.timezone, time))
+            await self._begin(schedule, now)
         ended = 0
         for schedule, run in await self._store.begun(MOST_AT_ONCE):
             ended += await self._end(schedule, run, now)
         return ended
+
+    async def _begin(self, schedule: Schedule, now: datetime) -> None:
+        assert schedule.next_run
+        try:
+            time, missed = last_due(schedule.cron, schedule.timezone, schedule.next_run, now)
+            next_run = following(schedule.cron, schedule.timezone, time)
+        except ValueError as error:  # this machine does not know its time zone, as others may; the other schedules run
+            logger.warning("the schedule %s could not run yet: its timezone %s", schedule.id, error)
+            return
+        await self._store.begin_run(ScheduleRun(schedule.id, time, now, missed), next_run)
 
     async def _end(self, schedule: Schedule, run: ScheduleRun, now: datetime) -> bool:
         try:
