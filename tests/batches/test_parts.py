@@ -151,6 +151,15 @@ async def test_the_files_of_a_removed_batch_are_removed(ask, rows, stores, mover
 
 
 @pytest.mark.task
+async def test_files_of_any_number_of_unknown_batches_are_removed(mover, parts, monkeypatch):
+    """Which batches are unknown is asked of the database some at a time."""
+    monkeypatch.setattr(parts_module, "ASKED_AT_ONCE", 2)
+    for number in range(5):
+        await parts.put(f"bat_{number}/part", b"{}")
+    assert (await mover.remove_unknown(), await parts.batches()) == (5, [])
+
+
+@pytest.mark.task
 async def test_a_store_that_fails_keeps_the_records_in_the_database(ask, rows, stores, mover, parts, monkeypatch):
     """Where files cannot be stored, records stay where they are, and are moved later."""
     batch = await made(ask, 2)

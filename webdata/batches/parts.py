@@ -20,6 +20,8 @@ LEVEL = 6
 """The level of compression. A part is compressed once and stored for long: measured on results of 8 KB, a tenth smaller
 than by level 1."""
 REMOVED_AT_ONCE = 1000
+ASKED_AT_ONCE = 1000
+"""Batches of one statement: databases take some ten thousand parameters."""
 
 Frame = tuple[str, int, int]
 """The name of a file, and the offset and length of a frame in it."""
@@ -63,8 +65,9 @@ class RecordMover:
         """Remove some files of batches that do not exist any more; returns how many."""
         ids = await self._parts.batches()
         removed = 0
-        for batch_id in await self._moves.missing(ids) if ids else ():
-            removed += await self._parts.remove(batch_id, REMOVED_AT_ONCE)
+        for first in range(0, len(ids), ASKED_AT_ONCE):
+            for batch_id in await self._moves.missing(ids[first : first + ASKED_AT_ONCE]):
+                removed += await self._parts.remove(batch_id, REMOVED_AT_ONCE)
         return removed
 
     async def _results(self, chunk: MovableChunk) -> Sequence[RowResult]:

@@ -106,8 +106,8 @@ class BatchUpkeep:
             return
         while datetime.now(UTC) < now + LEAD / 2:
             removed = await self._batches.remove_old(now - self._days, now - FORGOTTEN, STEP_ROWS)
-            removed += await self._mover.remove_unknown() if self._mover else 0
             removed += await self._schedules.remove_old_runs(now - self._days, STEP_ROWS)
+            removed += await self._mover.remove_unknown() if self._mover else 0  # may fail with its store
             if not removed:
                 self._cleaned = now
                 return
