@@ -132,6 +132,10 @@ def test_a_key_is_not_printed():
         ("WEBDATA_REGION_MODE", "ask", "one of parameters, refuse"),
         ("WEBDATA_SANDBOX", "sometimes", "one of test, always"),
         ("WEBDATA_SANDBOX_URL", "foo", "the address of a sandbox, such as http://127.0.0.1:8081"),
+        ("WEBDATA_SANDBOX_URL", "http://127.0.0.1:65536", "the address of a sandbox, such as http://127.0.0.1:8081"),
+        ("WEBDATA_PUBLIC_URL", "https://a.example:99999", "where callers find the service"),
+        ("WEBDATA_WORKER_METRICS", "127.0.0.1:99999", "an address and a port, such as 127.0.0.1:9464, or off"),
+        ("WEBDATA_CORS_ORIGINS", "https://a.example:99999", r"\* for all, off for none, or origins such as"),
     ],
 )
 def test_a_wrong_value_names_the_variable_and_what_would_be_right(name, value, right):

@@ -6,6 +6,7 @@ from functools import cached_property
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, FilePath, PlainValidator, ValidationError, model_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
@@ -50,15 +51,22 @@ def _program(name: str | None) -> str | None:
     return name
 
 
+def _with_port(address: str) -> str:
+    """An address or a URL; raises ValueError for a port beyond LAST_PORT."""
+    _ = urlsplit(address if "//" in address else f"//{address}").port
+    return address
+
+
 Words = BeforeValidator(_words)
+RightPort = AfterValidator(_with_port)
 OffIsNone = BeforeValidator(lambda text: None if text == "off" else text)
 OffIsNothing = BeforeValidator(lambda words: () if words == ["off"] else words)
 Network = IPv4Network | IPv6Network
 Port = Annotated[int, Field(ge=0, le=LAST_PORT)]
-Origin = Annotated[str, Field(pattern=r"^(?:\*|https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?)$")]
+Origin = Annotated[str, Field(pattern=r"^(?:\*|https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?)$"), RightPort]
 EngineSlots = Annotated[str, Field(pattern=r"^[a-z0-9_]+=(?:[1-9]\d{0,2}|1000)$")]
 EngineOrder = Annotated[str, Field(pattern=r"^[a-z_]+=[a-z0-9_]+(?:\+[a-z0-9_]+)*$")]
-Address = Annotated[str, Field(pattern=r"^(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}$")]
+Address = Annotated[str, Field(pattern=r"^(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}$"), RightPort]
 Switch = Annotated[bool, Field(description="on or off")]
 File = Annotated[FilePath | None, Field(description="the path of a file that is there")]
 
@@ -76,6 +84,7 @@ ENGINE_SLOTS = 10
 PublicUrl = Annotated[
     str,
     Field(pattern=r"^https?://(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?/?$"),
+    RightPort,
     AfterValidator(lambda url: url.rstrip("/")),
 ]
 
@@ -127,7 +136,7 @@ class Config(BaseSettings):
     workers: int = _number(1, 1, 64)
     """Processes that share the ports."""
     database: str = "sqlite:///.webdata/webdata.sqlite3"
-    redis: str | None = Field(
+    redis: Annotated[str, RightPort] | None = Field(
         None,
         pattern=r"^(?:rediss?://[^/\s]+(?:/\d*)?|unix:///\S+)$",
         repr=False,
@@ -147,7 +156,7 @@ class Config(BaseSettings):
     """The most open connections of a process; beyond it the longest idle ones are closed."""
     sandbox: Literal["test", "always"] = Field("test", description="one of test, always")
     """`test`: test keys use the sandbox; `always`: live keys too."""
-    sandbox_url: str | None = Field(
+    sandbox_url: Annotated[str, RightPort] | None = Field(
         None, pattern=r"^http://[^/\s:]+:\d+/?$", description="the address of a sandbox, such as http://127.0.0.1:8081"
     )
     """A sandbox that runs elsewhere; without it the service starts its own."""
@@ -165,7 +174,7 @@ class Config(BaseSettings):
         default_factory=find_chromium, description="a program that can be started, such as /usr/bin/chromium"
     )
     """The browser's executable; None disables the browser transport."""
-    browser_url: str | None = Field(
+    browser_url: Annotated[str, RightPort] | None = Field(
         None,
         pattern=r"^(?:wss?|https?)://[^/\s]+(?:/\S*)?$",
         repr=False,

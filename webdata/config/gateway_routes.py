@@ -8,11 +8,12 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from webdata.config.proxies import LAST_PORT
 from webdata.domain.errors import ConfigError
 
 ROUTES, FILE = "WEBDATA_GATEWAY_ROUTES", "WEBDATA_GATEWAY_FILE"
 URL = re.compile(
-    r"(?P<origin>https?://(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?)(?P<path>(?:/[\w.~!$&'()*+,;=:%-]*)*)"
+    r"(?P<origin>https?://(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>\d{1,5}))?)(?P<path>(?:/[\w.~!$&'()*+,;=:%-]*)*)"
 )
 PREFIX = re.compile(r"[A-Za-z0-9][\w.-]{0,62}")
 TOKEN = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
@@ -37,7 +38,7 @@ MESSAGE_HEADERS = ("host", "content-length", "transfer-encoding", "connection", 
 def base_url(url: str) -> str:
     """For validators: a URL that paths are appended to, without a slash at its end."""
     match = URL.fullmatch(url)
-    if not match or ".." in url:
+    if not match or ".." in url or int(match["port"] or 0) > LAST_PORT:
         raise ValueError(
             "give an http:// or https:// URL without user, query and fragment, such as http://10.0.0.5:8000/v2"
         )
