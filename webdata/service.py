@@ -268,6 +268,7 @@ class Service:
         self.canaries = canaries_of(spiders, self.config.given_canaries)
         self.budgets = UpstreamBudgets(self.config.upstreams, stores.upstream_requests)
         self.crawlers = WarmCrawlers(spiders, self.settings, self.config.max_calls, observers, self.budgets.reserve)
+        self.config.slots_of(self.crawlers.engines)  # the process that runs batches starts too late for a mistake
         self.resources = {resource.name: resource for resource in self.crawlers.resources}
         metrics.collect_from(partial(call_metrics, self.crawlers))
         return recent

@@ -174,9 +174,10 @@ class Program:
         cache = Cache(ephemeral.cache, config.cache_stale)
         archive = RowArchive(stores.keys)
         runner = RowRunner(resources, crawlers, cache, config.deadline, config.sandbox == "always", archive)
+        slots = config.slots_of(crawlers.engines)
         worker = WorkerSettings(
             this_process(),
-            {engine: config.slots_of(engine) for engine in of_engines},
+            {engine: slots[engine] for engine in of_engines},
             of_engines,
             MOST_CHUNKS,
             max(1, int(config.max_calls * SHARE_OF_CALLS)),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from webdata.config.config import Config
+from webdata.config.config import ENGINE_SLOTS, Config
 from webdata.domain.errors import ConfigError
 from webdata.domain.query import Region
 
@@ -287,3 +287,11 @@ def test_a_wrong_url_of_redis_is_refused(url):
 def test_the_password_of_redis_is_not_printed():
     """The representation of a configuration does not have it."""
     assert "secret" not in repr(Config(redis="redis://:secret@127.0.0.1:6379"))
+
+
+def test_slots_are_set_for_engines_that_there_are():
+    """An engine has as many slots as are set for it, or the usual ones; a misspelt name is refused."""
+    config = Config.from_environ({"WEBDATA_ENGINE_SLOTS": "google_web=3"})
+    assert config.slots_of(["google_web", "bing_web"]) == {"google_web": 3, "bing_web": ENGINE_SLOTS}
+    with pytest.raises(ConfigError, match="there is no engine google_web: the nearest is google_news"):
+        config.slots_of(["google_news", "bing_web"])

@@ -1,7 +1,7 @@
 """The service's settings: one frozen object, read from the environment once."""
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
@@ -20,6 +20,7 @@ from webdata.config.upstreams import read_upstreams
 from webdata.domain.attempts import TRANSPORTS, Transport
 from webdata.domain.errors import ConfigError
 from webdata.domain.loopback import is_loopback
+from webdata.domain.nearest_name import nearest_name
 from webdata.domain.proxies import Pools
 from webdata.domain.upstreams import Upstream
 
@@ -335,19 +336,22 @@ class Config(BaseSettings):
         """The switches that are on, of DIALECTS."""
         return tuple(name for name in DIALECTS if getattr(self, name))
 
-    def slots_of(self, engine: str) -> int:
-        """The chunks of an engine's batches that run at once, on all machines together."""
-        return next((int(slots) for name, _, slots in self._engine_slots if name == engine), ENGINE_SLOTS)
+    def slots_of(self, engines: Collection[str]) -> dict[str, int]:
+        """The chunks of each engine's batches that run at once, on all machines together.
+
+        Raises ConfigError where they are set for none of these engines.
+        """
+        given = dict(one.split("=") for one in self.engine_slots)
+        if wrong := [name for name in given if name not in engines]:
+            right = f"there is no engine {wrong[0]}: the nearest is {nearest_name(wrong[0], engines)}"
+            raise ConfigError(f"WEBDATA_ENGINE_SLOTS cannot be used: {right}")
+        return {engine: int(given.get(engine, ENGINE_SLOTS)) for engine in engines}
 
     @property
     def engine_orders(self) -> dict[str, tuple[str, ...]]:
         """The engines that a resource's calls are answered by, in their order, by the resource's name."""
         pairs = (one.partition("=") for one in self.engines)
         return {resource: tuple(names.split("+")) for resource, _, names in pairs}
-
-    @property
-    def _engine_slots(self) -> list[tuple[str, str, str]]:
-        return [one.partition("=") for one in self.engine_slots]
 
     @property
     def answers_plain(self) -> bool:
