@@ -14,7 +14,7 @@ from webdata.stores.accounts.model import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
 from webdata.stores.accounts.tables import EVENTS, MOVEMENTS
 from webdata.stores.batches.model import Batch, ChunkStates, Counts, EndedRow, LeasedError, QueryRow, RowResult, Ticket
 from webdata.stores.batches.sql import pause
-from webdata.stores.batches.tables import RESULTS
+from webdata.stores.batches.tables import BATCHES, CHUNKS, RESULTS
 from webdata.stores.sql_stores import SqlStores
 from webdata.stores.webhooks.model import Webhook
 
@@ -402,6 +402,20 @@ async def test_counts_are_kept_with_the_batch(stores):
         Counts(5, 2, 0, {"ok": 2, "blocked": 3}),
         {("blocked", "captcha"): 3},
     )
+
+
+@pytest.mark.task
+async def test_a_batch_is_not_published_for_an_account_that_was_deleted_meanwhile(stores):
+    """What was submitted while its account was deleted is refused with that reason, and nothing is left of it."""
+    await stores.accounts.add(Account("acc_2", "other", DEFAULT_PLAN, NOW))
+    batch = Batch("bat_1", "acc_2", "key_1", False, "web_search", NOW)
+    await stores.batches.begin(batch)
+    await stores.batches.add_chunks(batch.id, 0, [[QueryRow(1, b"{}")]])
+    await stores.accounts.delete("acc_2", LATER)
+    with pytest.raises(ConflictError, match="was deleted"):
+        await stores.batches.publish(batch.id, LATER)
+    await stores.batches.discard(batch.id)
+    assert [count(stores, table) for table in (BATCHES, CHUNKS)] == [0, 0]
 
 
 @pytest.mark.task

@@ -14,7 +14,7 @@ from webdata.stores.accounts.locks import hold_accounts, lock_account
 from webdata.stores.accounts.model import Account, Caller, Key, Plan, rotatable
 from webdata.stores.accounts.tables import ACCOUNTS, KEYS, LINKS, PLANS, WEBHOOKS
 from webdata.stores.accounts.tables_dashboard import INVITATIONS, MEMBERS, SESSIONS
-from webdata.stores.batches.sql import pause_batches_of_key
+from webdata.stores.batches.sql import OPEN_STATES, pause_batches_of_key
 from webdata.stores.batches.tables import BATCHES, SCHEDULES
 from webdata.stores.database.database import Database, open_links
 from webdata.stores.database.prepared import Prepared, Raw
@@ -248,7 +248,7 @@ def _delete_account(connection: Connection, account_id: str, at: datetime, with_
     keys = select(KEYS.c.id).where(KEYS.c.account_id == account_id, KEYS.c.revoked.is_(None)).order_by(KEYS.c.id)
     for key_id in connection.execute(keys).scalars().all():
         _revoke(connection, key_id, at)
-    running = BATCHES.c.account_id == account_id, BATCHES.c.ended.is_(None)
+    running = BATCHES.c.account_id == account_id, BATCHES.c.ended.is_(None), BATCHES.c.state.in_(OPEN_STATES)
     connection.execute(select(BATCHES.c.id).where(*running).order_by(BATCHES.c.id).with_for_update())
     connection.execute(update(BATCHES).where(*running).values(state="cancelled", reason=None, ended=at))
     webhooks = select(WEBHOOKS.c.id).where(WEBHOOKS.c.account_id == account_id).order_by(WEBHOOKS.c.id)
