@@ -440,15 +440,25 @@ def insert_raw(row, connection):
         )
 
 
+def by_sqlalchemy(connection, name):
+    connection.execute(text("UPDATE plans SET requests = requests + 1 WHERE name = :name"), {"name": name})
+
+
+def by_driver(connection, name):
+    with cursor(connection) as driver:
+        driver.execute("UPDATE plans SET requests = requests + 1 WHERE name = %s", (name,))
+
+
 @pytest.mark.task
-async def test_a_transaction_that_was_undone_for_a_deadlock_is_run_again(postgresql):
+@pytest.mark.parametrize("add_one", [by_sqlalchemy, by_driver])
+async def test_a_transaction_that_was_undone_for_a_deadlock_is_run_again(postgresql, add_one):
     """Two changes that lock the same rows in opposite orders are both written, one of them at a later run."""
     met, runs = threading.Barrier(2), []
 
     def change(first, second, connection):
         runs.append(first)
         for number, name in enumerate((first, second)):
-            connection.execute(text("UPDATE plans SET requests = requests + 1 WHERE name = :name"), {"name": name})
+            add_one(connection, name)
             if number == 0 and len(runs) <= 2:
                 met.wait(10)
 

@@ -96,7 +96,7 @@ class Database:
     async def read(self, query: Callable[[Connection], T]) -> T:
         """Run a query and return its result."""
         if self.embedded:
-            return self._run(self.reads.connect, query)
+            return self.run(self.reads.connect, query)
         return await self._run_in_thread(self.reads.connect, query)
 
     async def read_apart(self, query: Callable[[Connection], T]) -> T:
@@ -127,11 +127,11 @@ class Database:
         """Run work; a server's timeout includes the wait for a free thread."""
         try:
             async with asyncio.timeout(None if self.embedded else ANSWER_SECONDS):
-                return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, connect, work)
+                return await asyncio.get_running_loop().run_in_executor(self._threads, self.run, connect, work)
         except TimeoutError as error:
             raise DatabaseUnavailableError(f"no answer within {ANSWER_SECONDS} seconds") from error
 
-    def _run(self, connect: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], T]) -> T:
+    def run(self, connect: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], T]) -> T:
         """The result of work in one transaction, which is run again where PostgreSQL has undone it for a deadlock.
 
         https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html
@@ -143,9 +143,9 @@ class Database:
                 try:
                     with connect() as connection:
                         return work(connection)
-                except SqlOperationalError as error:
+                except (SqlOperationalError, DatabaseUnavailableError) as error:  # the latter of `prepared.cursor`
                     deadlocks += 1
-                    if getattr(error.orig, "sqlstate", None) != DEADLOCK or deadlocks > MOST_DEADLOCKS:
+                    if getattr(error.__cause__, "sqlstate", None) != DEADLOCK or deadlocks > MOST_DEADLOCKS:
                         raise
 
     def check_present(self) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from sqlalchemy import Connection, Table, delete, insert, select, update
@@ -11,7 +11,7 @@ from sqlalchemy.sql.dml import UpdateBase
 
 from webdata.domain.errors import OutOfCreditsError
 from webdata.stores.accounts.tables import ACCOUNTS, MOVEMENTS, PLANS, RESERVATIONS
-from webdata.stores.database.database import Database, errors_as_unavailable
+from webdata.stores.database.database import Database
 from webdata.stores.database.prepared import Prepared, among, cursor, each
 from webdata.stores.ledger.credits_notice import CreditsNotice, add_notices
 from webdata.stores.ledger.ledger_state import (
@@ -102,10 +102,11 @@ class LedgerWriter:
             isinstance(one, Credit | Charge) or (isinstance(one, End) and one.kind == "commit") for one in operations
         )
         engine = self._database.writes if durable else self._database.unsynced_writes
-        self._database.check_present()
-        with errors_as_unavailable(), engine.begin() as connection:
-            results = self.write_within(connection, operations)
-            self._before_commit()
+        return self._database.run(engine.begin, partial(self._write_and_check, operations))
+
+    def _write_and_check(self, operations: Sequence[Operation], connection: Connection) -> Results:
+        results = self.write_within(connection, operations)
+        self._before_commit()
         return results
 
     def write_within(self, connection: Connection, operations: Sequence[Operation]) -> Results:
