@@ -8,7 +8,7 @@ from heapq import heapify, heappop, heappush
 from random import random
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, select, text, tuple_, update
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, exists, func, select, text, tuple_, update
 
 from webdata.domain.errors import DatabaseUnavailableError
 from webdata.stores.accounts.tables import ACCOUNTS, Moment
@@ -194,7 +194,8 @@ def _issue(
 ) -> list[Ticket]:
     """Tickets for the accounts in turn, the one with the fewest first; at random among those with as many."""
     out = _tickets_out(connection, what, now)
-    due = {account: _due(connection, batches, now, most) for account, batches in _batches(connection, what).items()}
+    batches = _batches_with_due(connection, what, now)
+    due = {account: _due(connection, of_account, now, most) for account, of_account in batches.items()}
     heap = [(out.get(account, 0), random(), account) for account in due]  # noqa: S311  # no secret
     heapify(heap)
     tickets: list[Ticket] = []
@@ -213,8 +214,8 @@ def _issued(connection: Connection, tickets: Sequence[Ticket], now: datetime, ag
     if not tickets:
         return set()
     key = tuple_(CHUNKS.c.batch_id, CHUNKS.c.number)
-    due = key.in_([one[:2] for one in tickets]), CHUNKS.c.state.in_(UNFINISHED), CHUNKS.c.due <= now
-    query = select(CHUNKS.c.batch_id, CHUNKS.c.number).where(*due).order_by(CHUNKS.c.batch_id, CHUNKS.c.number)
+    query = select(CHUNKS.c.batch_id, CHUNKS.c.number).where(key.in_([one[:2] for one in tickets]), *_are_due(now))
+    query = query.order_by(CHUNKS.c.batch_id, CHUNKS.c.number)
     found = {(row[0], row[1]) for row in connection.execute(query.with_for_update(skip_locked=True))}
     connection.execute(update(CHUNKS).where(key.in_(found)).values(issued=True, due=again))
     return found
@@ -227,9 +228,10 @@ def _tickets_out(connection: Connection, what: _Issued, now: datetime) -> dict[s
     return {row[0]: row[1] for row in connection.execute(query)}
 
 
-def _batches(connection: Connection, what: _Issued) -> dict[str, list[str]]:
-    """The batches of each account of which rows may begin, in their order."""
+def _batches_with_due(connection: Connection, what: _Issued, now: datetime) -> dict[str, list[str]]:
+    """The batches of each account with chunks that are due, in their order. Of most all chunks may be put off."""
     query = select(BATCHES.c.account_id, BATCHES.c.id).where(what.condition, BATCHES.c.state.in_(BEGINS))
+    query = query.where(exists().where(CHUNKS.c.batch_id == BATCHES.c.id, *_are_due(now)))
     query = query.order_by(BATCHES.c.priority.desc(), BATCHES.c.id)
     found: dict[str, list[str]] = {}
     for account, batch in connection.execute(query):
@@ -240,10 +242,13 @@ def _batches(connection: Connection, what: _Issued) -> dict[str, list[str]]:
 def _due(connection: Connection, batches: Sequence[str], now: datetime, most: int) -> Iterator[tuple[str, int]]:
     """The chunks of batches that are due, in their order."""
     for batch in batches:
-        query = select(CHUNKS.c.number).where(CHUNKS.c.batch_id == batch, CHUNKS.c.state.in_(UNFINISHED))
-        query = query.where(CHUNKS.c.due <= now).order_by(CHUNKS.c.number).limit(most)
-        for number in connection.execute(query).scalars().all():
+        query = select(CHUNKS.c.number).where(CHUNKS.c.batch_id == batch, *_are_due(now))
+        for number in connection.execute(query.order_by(CHUNKS.c.number).limit(most)).scalars().all():
             yield batch, number
+
+
+def _are_due(now: datetime) -> tuple[ColumnElement[bool], ...]:
+    return CHUNKS.c.state.in_(UNFINISHED), CHUNKS.c.due <= now
 
 
 def _take(
