@@ -33,7 +33,7 @@ from webdata.accounts.webhooks.notices import Notices
 from webdata.accounts.webhooks.urls import WebhookUrls
 from webdata.accounts.webhooks.webhooks import Webhooks
 from webdata.batches.intake import Intake
-from webdata.batches.parts import PartReader
+from webdata.batches.parts import PartReader, RecordMover
 from webdata.batches.submissions import Submissions
 from webdata.batches.upkeep import BatchUpkeep
 from webdata.config.config import Config
@@ -284,6 +284,7 @@ class Service:
         metrics.collect_from(self.stored_state.metrics)
         self.webhooks = self._webhooks(stores)
         self.parts = open_parts(self.config.batch_store)
+        self.part_reader = PartReader(self.parts) if self.parts else None
         self.submissions = self._submissions(stores)
         self.proxy = self._proxy(metrics)
         self.api_calls = ApiCalls(self.admission, metrics.answered)
@@ -340,9 +341,20 @@ class Service:
             works += [
                 repeat("metrics of batches and webhooks", self.stored_state.read, STORED_READ_EVERY),
                 Upkeep(stores.calls, stores.history, stores.answers, self.config.calls_days).run(),
-                BatchUpkeep(this_process(), stores, self.submissions, self.config.batch_days, self.parts).run(),
+                self._batch_upkeep(stores).run(),
             ]
         await self.opened.enter_async_context(running(*works))
+
+    def _batch_upkeep(self, stores: SqlStores) -> BatchUpkeep:
+        return BatchUpkeep(
+            this_process(),
+            stores.batches,
+            stores.chunks,
+            stores.schedules,
+            self.submissions,
+            self.config.batch_days,
+            RecordMover(stores.batches, stores.moves, self.parts) if self.parts else None,
+        )
 
     def _canary_rounds(self, stores: SqlStores) -> CanaryRounds:
         config = self.config
@@ -393,16 +405,12 @@ class Service:
 
     def _batch_pages(self, stores: SqlStores) -> list[KeyPage]:
         schedules = SchedulePages(stores.schedules, self.submissions)
-        batches = BatchPages(self.submissions, stores.batches, self.resources, self._part_reader())
+        batches = BatchPages(self.submissions, stores.batches, self.resources, self.part_reader)
         return [*batches.pages(), *schedules.pages()]
 
     def _submissions(self, stores: SqlStores) -> Submissions:
         intake = Intake(self.config.intake_folder, {name: one.query for name, one in self.resources.items()})
         return Submissions(intake, stores.batches, stores.webhooks, self.config.batch_folders)
-
-    def _part_reader(self) -> PartReader | None:
-        """Reads the records of batches that are outside of the database."""
-        return PartReader(self.parts) if self.parts else None
 
     def _delivery(self, stores: SqlStores, metrics: Metrics) -> OnDemandProcess:
         return OnDemandProcess(
@@ -441,7 +449,7 @@ class Service:
             self.submissions,
             stores.batches,
             calls.resources[PAGES],
-            self._part_reader(),
+            self.part_reader,
             days=self.config.batch_days,
             public_url=self.config.public_url,
         )
@@ -458,7 +466,7 @@ class Service:
 
     def _mcp(self, stores: SqlStores) -> McpDoor:
         origins = {*self.config.cors_origins, *self.config.urls}
-        batches = BatchTools(self.submissions, stores.batches, self._part_reader())
+        batches = BatchTools(self.submissions, stores.batches, self.part_reader)
         return McpDoor(self.crawlers.resources, self.admission, self.api_calls, origins, batches)
 
     def _dashboard(self, stores: SqlStores, prefixes: Sequence[str]) -> Dashboard:
@@ -484,7 +492,7 @@ class Service:
                 WebhooksPages(self.webhooks),
                 EnginesPages(self.health.snapshot, self.recent.rates, self.budgets.rows, self.watched.rows),
                 self._playground(stores, address),
-                BatchesPages(stores.batches, stores.schedules, self.resources, self._part_reader()),
+                BatchesPages(stores.batches, stores.schedules, self.resources, self.part_reader),
                 BatchFormPages(self.submissions, stores.keys, self.resources),
             ],
         )

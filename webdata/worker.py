@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from webdata.batches.intake import Intake
+from webdata.batches.parts import RecordMover
 from webdata.batches.submissions import Submissions
 from webdata.batches.upkeep import BatchUpkeep
 from webdata.config.config import Config
@@ -156,7 +157,16 @@ class Program:
         config = self._config
         intake = Intake(config.intake_folder, {resource.name: resource.query for resource in crawlers.resources})
         submissions = Submissions(intake, stores.batches, stores.webhooks, config.batch_folders)
-        return BatchUpkeep(this_process(), stores, submissions, config.batch_days, open_parts(config.batch_store))
+        parts = open_parts(config.batch_store)
+        return BatchUpkeep(
+            this_process(),
+            stores.batches,
+            stores.chunks,
+            stores.schedules,
+            submissions,
+            config.batch_days,
+            RecordMover(stores.batches, stores.moves, parts) if parts else None,
+        )
 
     def _made_worker(
         self, stores: SqlStores, ephemeral: EphemeralStores, crawlers: "WarmCrawlers", metrics: "Metrics"

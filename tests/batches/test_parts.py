@@ -142,11 +142,10 @@ async def test_the_files_of_a_removed_batch_are_removed(ask, rows, stores, mover
         await rows.end(one, 1, 2)
     while await mover.move():
         pass
-    upkeep = BatchUpkeep("here:1:1", stores, submissions, 30, parts)
-    await upkeep._clean(datetime.now(UTC))
+    kept = (stores.batches, stores.chunks, stores.schedules, submissions)
+    await BatchUpkeep("here:1:1", *kept, 30, mover)._clean(datetime.now(UTC))
     assert set(await parts.batches()) == {batch, other}
-    later = BatchUpkeep("here:1:1", stores, submissions, 1, parts)
-    await later._clean(datetime.now(UTC) + timedelta(days=2))
+    await BatchUpkeep("here:1:1", *kept, 1, mover)._clean(datetime.now(UTC) + timedelta(days=2))
     assert (await parts.batches(), await stores.batches.page(DEFAULT_ACCOUNT, 10)) == ([], [])
 
 

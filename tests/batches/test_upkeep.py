@@ -22,6 +22,10 @@ def quick(monkeypatch):
     monkeypatch.setattr(upkeep_module, "TICK_SECONDS", 0.02)
 
 
+def upkeep_of(stores, submissions, process="here:1:1"):
+    return BatchUpkeep(process, stores.batches, stores.chunks, stores.schedules, submissions, 30)
+
+
 @pytest.mark.task
 async def test_a_schedule_makes_one_batch_whatever_processes_run(stores, submissions):
     """Of two processes that look for what is due, one makes the batch."""
@@ -36,7 +40,7 @@ async def test_a_schedule_makes_one_batch_whatever_processes_run(stores, submiss
     async def is_made():
         return await stores.batches.page(DEFAULT_ACCOUNT, 10)
 
-    async with running(*(BatchUpkeep(f"here:{number}:1", stores, submissions, 30).run() for number in range(2))):
+    async with running(*(upkeep_of(stores, submissions, f"here:{number}:1").run() for number in range(2))):
         await until(is_made)
         await asyncio.sleep(0.2)
     assert len(await is_made()) == 1
@@ -51,6 +55,6 @@ async def test_batches_are_removed_after_their_days(stores, submissions):
     async def is_gone():
         return await stores.batches.find(DEFAULT_ACCOUNT, old.id) is None
 
-    async with running(BatchUpkeep("here:1:1", stores, submissions, 30).run()):
+    async with running(upkeep_of(stores, submissions).run()):
         await until(is_gone)
     assert [one.id for one in await stores.batches.page(DEFAULT_ACCOUNT, 10)] == [other.id]

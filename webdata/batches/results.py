@@ -2,10 +2,10 @@
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import orjson
 
+from webdata.batches.parts import PartReader
 from webdata.batches.queries import Format
 from webdata.batches.records import FailureRecord
 from webdata.domain.csv_lines import csv_line
@@ -16,14 +16,6 @@ from webdata.stores.batches.sql import BatchStore
 
 ENDS = ("done", "cancelled")
 CONTENT_TYPES = {"records": "application/jsonl", "rows": "application/jsonl", "csv": "text/csv; charset=utf-8"}
-
-
-class RecordReader(Protocol):
-    """Reads records that are stored outside of the database."""
-
-    async def get(self, places: Sequence[str]) -> Sequence[bytes]:
-        """The records at these places, as JSON."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -66,7 +58,7 @@ Line = Callable[[RowResult, bytes, bytes], Iterator[bytes]]
 
 
 async def pieces(
-    store: BatchStore, reader: RecordReader | None, batch_id: str, page: ResultsPage, lines: Line, head: bytes = b""
+    store: BatchStore, reader: PartReader | None, batch_id: str, page: ResultsPage, lines: Line, head: bytes = b""
 ) -> AsyncGenerator[bytes]:
     """The lines of the results of a page that have a record, chunk by chunk."""
     yield head
@@ -81,7 +73,7 @@ async def pieces(
         after = last
 
 
-async def _records(reader: RecordReader | None, results: Sequence[RowResult]) -> Iterable[bytes]:
+async def _records(reader: PartReader | None, results: Sequence[RowResult]) -> Iterable[bytes]:
     places = [one.place for one in results if one.record is None and one.place]
     assert reader or not places, "WEBDATA_BATCH_STORE is not set, but records are there"
     elsewhere = iter(await reader.get(places) if reader and places else ())

@@ -7,15 +7,12 @@ import asyncio
 import logging
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Protocol
 
 from webdata.batches.parts import RecordMover
 from webdata.batches.schedules import Schedules
 from webdata.batches.submissions import Submissions
 from webdata.runtime.process.repeat import repeat
 from webdata.stores.batches.chunks import ChunkStore
-from webdata.stores.batches.moves import MoveStore
-from webdata.stores.batches.parts import PartStore
 from webdata.stores.batches.schedules import ScheduleStore
 from webdata.stores.batches.sql import BatchStore
 
@@ -33,44 +30,29 @@ FORGOTTEN = timedelta(days=1)
 """After which a submission that was never completed is removed."""
 
 
-class UpkeepStores(Protocol):
-    """The stores that it keeps."""
-
-    @property
-    def batches(self) -> BatchStore:
-        """The batches of accounts."""
-        ...
-
-    @property
-    def chunks(self) -> ChunkStore:
-        """The chunks of batches."""
-        ...
-
-    @property
-    def moves(self) -> MoveStore:
-        """The records that are moved out of the database."""
-        ...
-
-    @property
-    def schedules(self) -> ScheduleStore:
-        """The schedules of accounts."""
-        ...
-
-
 class BatchUpkeep:
     """Runs in every service and worker; of all, the one that leads moves records and removes what is old.
 
-    Batches are removed `days` after their end. With `parts` their records are moved there.
+    Batches are removed `days` after their end. A `mover` takes their records out of the database.
     """
 
     def __init__(
-        self, process: str, stores: UpkeepStores, submissions: Submissions, days: int, parts: PartStore | None = None
+        self,
+        process: str,
+        batches: BatchStore,
+        chunks: ChunkStore,
+        schedules: ScheduleStore,
+        submissions: Submissions,
+        days: int,
+        mover: RecordMover | None = None,
     ) -> None:
         self._process = process
-        self._batches, self._chunks, self._schedules = stores.batches, stores.chunks, stores.schedules
-        self._run_schedules = Schedules(stores.schedules, submissions)
+        self._batches = batches
+        self._chunks = chunks
+        self._schedules = schedules
+        self._run_schedules = Schedules(schedules, submissions)
         self._days = timedelta(days=days)
-        self._mover = RecordMover(stores.batches, stores.moves, parts) if parts else None
+        self._mover = mover
         self._cleaned = datetime.min.replace(tzinfo=UTC)
 
     async def run(self) -> None:

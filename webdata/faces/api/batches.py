@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from webdata.accounts.access.api_keys import check_usable
+from webdata.batches.parts import PartReader
 from webdata.batches.queries import (
     BatchesQuery,
     BatchParameters,
@@ -21,7 +22,7 @@ from webdata.batches.records import (
     SubmittedRecord,
     batch_record,
 )
-from webdata.batches.results import CONTENT_TYPES, RecordReader, failure_record, formatted, page_of, pieces, queries_of
+from webdata.batches.results import CONTENT_TYPES, failure_record, formatted, page_of, pieces, queries_of
 from webdata.batches.submissions import KEY_HEADER, Owner, Submissions
 from webdata.domain.errors import QueryError, UnknownIdError
 from webdata.faces.api.key_pages import KeyCall, KeyPage, KeyReply, OwnBody
@@ -63,7 +64,7 @@ class BatchPages:
         submissions: Submissions,
         batches: BatchStore,
         resources: Mapping[str, Resource],
-        reader: RecordReader | None = None,
+        reader: PartReader | None = None,
     ) -> None:
         self._submissions = submissions
         self._batches = batches

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 
 import orjson
 
+from webdata.batches.parts import PartReader
 from webdata.batches.records import batch_record
-from webdata.batches.results import ENDS, RecordReader, ResultsPage, failure_record, formatted, pieces, queries_of
+from webdata.batches.results import ENDS, ResultsPage, failure_record, formatted, pieces, queries_of
 from webdata.domain.errors import UnknownIdError
 from webdata.faces.dashboard.rendering import redirect, render
 from webdata.faces.dashboard.visits import Route, Visit
@@ -42,7 +43,7 @@ class BatchesPages:
         batches: BatchStore,
         schedules: ScheduleStore,
         resources: Mapping[str, Resource],
-        reader: RecordReader | None = None,
+        reader: PartReader | None = None,
     ) -> None:
         self._schedules = schedules
         self._batches = batches

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import orjson
 from pydantic import Field
 
+from webdata.batches.parts import PartReader
 from webdata.batches.queries import MOST_FAILURES
-from webdata.batches.results import ENDS, Line, RecordReader, page_of, pieces, queries_of
+from webdata.batches.results import ENDS, Line, page_of, pieces, queries_of
 from webdata.batches.submissions import Submissions
 from webdata.domain.errors import UnknownIdError
 from webdata.domain.query import Query, Remarks
@@ -63,7 +64,7 @@ class FirecrawlBatches:
         submissions: Submissions,
         batches: BatchStore,
         resource: Resource,
-        reader: RecordReader | None = None,
+        reader: PartReader | None = None,
         *,
         days: int = 30,
         public_url: str | None = None,

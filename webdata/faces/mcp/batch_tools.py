@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import orjson
 from pydantic import Field, WithJsonSchema
 
+from webdata.batches.parts import PartReader
 from webdata.batches.records import batch_record
-from webdata.batches.results import ENDS, Line, RecordReader, ResultsPage, page_of, pieces, queries_of
+from webdata.batches.results import ENDS, Line, ResultsPage, page_of, pieces, queries_of
 from webdata.batches.submissions import Submissions
 from webdata.domain.errors import UnknownIdError
 from webdata.domain.query import Query
@@ -104,7 +105,7 @@ class BatchTool:
 class BatchTools:
     """Makes the two tools; `tools` are those that answer the queries of a batch."""
 
-    def __init__(self, submissions: Submissions, batches: BatchStore, reader: RecordReader | None = None) -> None:
+    def __init__(self, submissions: Submissions, batches: BatchStore, reader: PartReader | None = None) -> None:
         self._submissions = submissions
         self._batches = batches
         self._reader = reader
