@@ -119,7 +119,7 @@ def service(stores, calls, clock, sqlite, tmp_path):
     service.api_calls = ApiCalls(service.admission)
     service.webhooks = service._webhooks(stores)
     service.submissions = service._submissions(stores)
-    service.parts = None
+    service.part_reader = None
     service.recent = RecentCalls()
     service.budgets = UpstreamBudgets([HOME], CountedRequests())
     service.watched = Watched(stores.watch)
