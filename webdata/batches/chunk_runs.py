@@ -108,7 +108,7 @@ class ChunkRun:
         else:
             self._lost_in_a_row = 0
 
-    async def _write(self, result: RowResult, archived: AddedAnswer | None = None) -> None:
+    async def _write(self, result: RowResult, archived: AddedAnswer | None) -> None:
         """Write a result, also where the database does not answer for a while: what was fetched is not lost."""
         while True:
             try:

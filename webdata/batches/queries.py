@@ -6,7 +6,7 @@ from pydantic import BeforeValidator
 
 from webdata.domain.query import DEVICES, REGIONS, Device, Query, Region, lower, upper
 from webdata.domain.shapes import described
-from webdata.stores.batches.model import MOST_ROUNDS
+from webdata.stores.batches.model import MOST_ROUNDS, BatchState
 
 MOST_LABEL = 200
 MOST_RETRIES = 10
@@ -17,7 +17,6 @@ MOST_FAILURES = 1000
 """The failures on one page."""
 
 BatchId = Annotated[str, described("the id of the batch", "bat_01KAGX9Y3QZ8V5M2N7R4T6W0BC")]
-State = Literal["queued", "running", "paused", "done", "cancelled"]
 Format = Literal["records", "rows", "csv"]
 LARGEST_ROW = 2**31 - 1
 """The largest whole number of a column of rows."""
@@ -89,9 +88,9 @@ class BatchesQuery(Query):
     before: Annotated[
         str | None, described("the `next` of the page before: older batches", "bat_01KAGX9Y3QZ8V5M2N7R4T6W0BC")
     ] = None
-    state: Annotated[State | None, described("queued, running, paused, done or cancelled: those alone", "running")] = (
-        None
-    )
+    state: Annotated[
+        BatchState | None, described("queued, running, paused, done or cancelled: those alone", "running")
+    ] = None
 
 
 class ResultsQuery(BatchQuery):

@@ -5,11 +5,10 @@ from typing import Any, TypedDict
 
 from webdata.batches.queries import MOST_RETRIES
 from webdata.domain.in_schema import InSchema
+from webdata.domain.outcome import WITH_RECORD
 from webdata.domain.shapes import Natural, Time, time_or_null
 from webdata.stores.batches.model import Batch, BatchState
 
-WITH_RECORD = ("ok", "empty", "degraded")
-"""Outcomes of rows that have a record; all others are failures."""
 MOST_SECONDS_LEFT = 10 * 365 * 86_400
 
 

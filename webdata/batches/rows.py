@@ -1,10 +1,10 @@
 """One row of a batch: its query is run as a call is, and its end becomes a result."""
 
 import logging
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 from webdata.accounts.access.answer_archive import ArchivedCall
 from webdata.accounts.access.cache import Cache, CacheControl, Hit
@@ -36,14 +36,8 @@ from webdata.stores.batches.model import Batch, RowResult
 logger = logging.getLogger(__name__)
 
 
-class Write(Protocol):
-    """Writes the result of a row."""
-
-    def __call__(self, result: RowResult, archived: AddedAnswer | None = None, /) -> Awaitable[None]:
-        """Write it, and its answer where that is archived; raises OutOfCreditsError."""
-        ...
-
-
+Write = Callable[[RowResult, AddedAnswer | None], Awaitable[None]]
+"""Writes the result of a row, and its answer where that is archived; raises OutOfCreditsError."""
 LONGEST_ERROR = 500
 """Characters of an error that are stored."""
 ERRORS = {
@@ -101,7 +95,7 @@ class RowRunner:
                 return PutOff(getattr(error, "retry_after", 0.0))
             if not isinstance(error, FetchError | QueryError | AccessError | UnsupportedContentError):
                 logger.exception("row %d of %s", row, batch.id)
-            await write(failure(row, error, self._resources.get(batch.resource)))
+            await write(failure(row, error, self._resources.get(batch.resource)), None)
         return None
 
     async def _answer(self, batch: Batch, row: int, fields: Mapping[str, Any], write: Write) -> None:

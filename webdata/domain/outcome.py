@@ -37,6 +37,10 @@ class Outcome(StrEnum):
     """A timeout, a reset, a status 5xx or a broken body."""
 
 
+WITH_RECORD = (Outcome.OK.value, Outcome.EMPTY.value, Outcome.DEGRADED.value)
+"""The outcomes that are no failures."""
+
+
 def may_pass(outcome: str, kind: str | None) -> bool:
     """Whether an attempt that ended like this may end otherwise when it is repeated.
 

@@ -13,12 +13,9 @@ from tqdm import tqdm
 
 from webdata.crawling.jobs.feeds import JobFeedExporter
 from webdata.crawling.jobs.queries import RunQueries
-from webdata.domain.outcome import Outcome
+from webdata.domain.outcome import WITH_RECORD
 
 logger = logging.getLogger(__name__)
-
-WITH_RECORD = {Outcome.OK, Outcome.EMPTY, Outcome.DEGRADED}
-"""The outcomes that have a record."""
 
 
 class Progress:

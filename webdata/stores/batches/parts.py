@@ -1,15 +1,13 @@
 """Files of records in a folder or an S3 bucket, by obstore."""
 
 import asyncio
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from webdata.domain.errors import ConfigError
 from webdata.domain.extras import extra
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 S3 = "s3://"
 MOST_LISTED = 1000
@@ -44,7 +42,7 @@ class PartStore:
         """Some bytes of a file."""
         return bytes(await self._run(self._obstore.get_range, name, start=offset, length=length))
 
-    async def batches(self) -> "Sequence[str]":
+    async def batches(self) -> Sequence[str]:
         """The ids of batches that have files."""
         listed = await self._run(self._obstore.list_with_delimiter)
         return list(listed["common_prefixes"])

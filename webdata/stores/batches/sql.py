@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Row, case, delete, func, inser
 
 from webdata.domain.errors import ConflictError
 from webdata.domain.events import BatchCancelled, BatchPaused, Event, EventData
+from webdata.domain.outcome import WITH_RECORD
 from webdata.stores.accounts.locks import hold_accounts, is_key_revoked, lock_account
 from webdata.stores.accounts.tables import WEBHOOKS
 from webdata.stores.batches.ended import EndedRows, ended_rows, select_ended
@@ -40,7 +41,6 @@ from webdata.stores.batches.tables import (
     RESULTS,
     SUBMISSIONS,
     WAITS,
-    WITH_RECORD,
 )
 from webdata.stores.database.database import Database
 from webdata.stores.database.packing import packed, unpacked
@@ -390,9 +390,9 @@ def pause(connection: Connection, batch: Batch, reason: str, now: datetime) -> N
 
 def pause_batches_of_key(connection: Connection, key_id: str, now: datetime) -> None:
     """Pause the batches that a revoked key has made, also those that would go on when there are credits."""
-    query = select(BATCHES).where(BATCHES.c.key_id == key_id, BATCHES.c.state.in_(OPEN_STATES))
-    for batch in batches_of(connection, connection.execute(query.order_by(BATCHES.c.id).with_for_update()).all()):
-        pause(connection, batch, KEY_REVOKED, now)
+    query = select(BATCHES).where(BATCHES.c.key_id == key_id, BATCHES.c.state.in_(OPEN_STATES)).order_by(BATCHES.c.id)
+    for row in connection.execute(query.with_for_update()).all():
+        pause(connection, batch_of(row), KEY_REVOKED, now)
     paused = update(BATCHES).where(BATCHES.c.key_id == key_id, BATCHES.c.state == "paused")
     connection.execute(paused.values(reason=KEY_REVOKED))
 

@@ -17,11 +17,6 @@ from sqlalchemy import (
 
 from webdata.stores.accounts.tables import METADATA, Moment
 
-OUTCOMES = ("ok", "empty", "degraded", "not_found", "blocked", "layout", "upstream", "refused", "internal")
-"""How a row of a batch may have ended: an outcome of a fetch, `refused` for what may not be run, `internal`."""
-WITH_RECORD = ("ok", "empty", "degraded")
-"""The outcomes that are no failures."""
-
 BATCHES = Table(
     "batches",
     METADATA,
@@ -134,7 +129,7 @@ RESULTS = Table(
     METADATA,
     Column("batch_id", String(64), nullable=False),
     Column("row", Integer, nullable=False),
-    Column("outcome", String(16), nullable=False),
+    Column("outcome", String(16), nullable=False),  # of a fetch, `refused` for what may not be run, or `internal`
     Column("failed", Boolean, nullable=False),
     Column("ended", Moment, nullable=False),
     Column("engine", String(64), nullable=False),
