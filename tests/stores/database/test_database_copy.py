@@ -78,7 +78,7 @@ async def use(ledger):
         await ledger.reserve("acc_default", f"req_{number}", "web_search", "key")
     await ledger.commit("req_0", "ok")
     await ledger.release("req_1", "upstream")
-    await ledger.commit("req_2", "empty", cached=True)
+    await ledger.commit("req_2", "empty")
     await ledger.flush()
 
 

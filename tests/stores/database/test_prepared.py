@@ -32,7 +32,7 @@ def database(url):
 
 
 def rows_with(database, ids):
-    statement = select(RESERVATIONS).where(among(RESERVATIONS.c.request_id, "ids", database.reads.dialect))
+    statement = select(RESERVATIONS).where(among(RESERVATIONS.c.request_id, database.reads.dialect))
     prepared = Prepared(statement.order_by(RESERVATIONS.c.request_id), database.reads.dialect, "ids")
     with database.reads.connect() as connection, cursor(connection) as driver_cursor:
         return [row._asdict() for row in prepared.all(driver_cursor, ids)]
@@ -41,7 +41,7 @@ def rows_with(database, ids):
 def add_rows(database):
     dialect = database.writes.dialect
     columns = [RESERVATIONS.c[name] for name in ROWS[0]]
-    rows = insert(RESERVATIONS).from_select(columns, select(*each("rows", columns, dialect)))
+    rows = insert(RESERVATIONS).from_select(columns, select(*each(columns, dialect)))
     with database.writes.begin() as connection, cursor(connection) as driver_cursor:
         Prepared(rows, dialect, "rows").run(driver_cursor, [list(row.values()) for row in ROWS])
 

@@ -8,17 +8,15 @@ from typing import Any
 
 import orjson
 from sqlalchemy import Column, Connection, Select, delete, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from webdata.stores.accounts.locks import hold_accounts
 from webdata.stores.accounts.tables import ACCOUNTS
 from webdata.stores.answers.model import AddedAnswer, AnswerFilter, ArchivedAnswer, ArchiveShare, PageFacts
 from webdata.stores.answers.tables import ANSWERS, ARCHIVE_SHARES
 from webdata.stores.database.database import Database
+from webdata.stores.database.inserts import insert_into
 from webdata.stores.database.packing import unpacked
 
-INSERTS: dict[str, Any] = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}
-"""An INSERT that knows ON CONFLICT, which both dialects write alike."""
 CONTENT = ("body", "page")
 ABOUT = [column for column in ANSWERS.c if column.name not in CONTENT]
 Share = tuple[str, bool]
@@ -102,17 +100,17 @@ class AnswerStore:
 def add_answer(connection: Connection, added: AddedAnswer) -> bool:
     """As `AnswerStore.add`, within a transaction that holds the account; one that is there already changes nothing."""
     answer, content, most = added
-    insert = INSERTS[connection.dialect.name]
     share = {"account_id": answer.account_id, "test": answer.test}
-    connection.execute(insert(ARCHIVE_SHARES).values(**share, bytes=0, refused=0).on_conflict_do_nothing())
+    empty = insert_into(ARCHIVE_SHARES, connection.dialect).values(**share, bytes=0, refused=0)
+    connection.execute(empty.on_conflict_do_nothing())
     row, size = ARCHIVE_SHARES.c, answer.stored_size
     own = update(ARCHIVE_SHARES).where(row.account_id == answer.account_id, row.test == answer.test)
     if not connection.execute(own.where(row.bytes + size <= most).values(bytes=row.bytes + size)).rowcount:
         connection.execute(own.values(refused=row.refused + 1))
         return False
     values = {**_values(answer), **content._asdict()}
-    adding = insert(ANSWERS).values(**values).on_conflict_do_nothing().returning(ANSWERS.c.number)
-    if connection.execute(adding).first() is None:
+    adding = insert_into(ANSWERS, connection.dialect).values(**values).on_conflict_do_nothing()
+    if connection.execute(adding.returning(ANSWERS.c.number)).first() is None:
         connection.execute(own.values(bytes=row.bytes - size))
     return True
 

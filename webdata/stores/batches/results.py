@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, bindparam, delete, text, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from webdata.domain.errors import OutOfCreditsError
 from webdata.domain.events import BatchCompleted, BatchProgress
@@ -19,14 +18,11 @@ from webdata.stores.batches.model import OUT_OF_CREDITS, QUOTA_EXCEEDED, EndedRo
 from webdata.stores.batches.quotas import quota, stored
 from webdata.stores.batches.sql import OPEN_STATES, about, announce, batch_of, batches_of, pause
 from webdata.stores.batches.tables import BATCHES, CHUNKS, RESULTS
+from webdata.stores.database.inserts import insert_into
 from webdata.stores.database.packing import packed
 from webdata.stores.ledger.ledger_state import Charge, Free
 from webdata.stores.ledger.ledger_writer import LedgerWriter
 
-INSERT = {
-    dialect.name: insert(RESULTS).on_conflict_do_nothing().returning(RESULTS.c.batch_id, RESULTS.c.row)
-    for dialect, insert in ((postgresql.dialect, postgresql.insert), (sqlite.dialect, sqlite.insert))
-}
 COUNT = (
     update(CHUNKS)
     .where(CHUNKS.c.batch_id == bindparam("batch"), CHUNKS.c.number == bindparam("chunk"))
@@ -78,7 +74,10 @@ def _key(row: EndedRow) -> Key:
 
 
 def _inserted(connection: Connection, values: Sequence[dict[str, Any]]) -> list[Key]:
-    return [(row[0], row[1]) for row in connection.execute(INSERT[connection.dialect.name], values)] if values else []
+    """Insert results, those that are new; returns their keys."""
+    adding = insert_into(RESULTS, connection.dialect).on_conflict_do_nothing()
+    added = connection.execute(adding.returning(RESULTS.c.batch_id, RESULTS.c.row), values) if values else ()
+    return [(row[0], row[1]) for row in added]
 
 
 def _values(row: EndedRow) -> dict[str, Any]:

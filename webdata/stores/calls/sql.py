@@ -9,7 +9,6 @@ from typing import Any
 
 import orjson
 from sqlalchemy import Connection, Select, Table, and_, case, delete, func, select, true
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -17,6 +16,7 @@ from webdata.stores.accounts.tables import ACCOUNTS
 from webdata.stores.calls.model import SECONDS, CallFilter, CallSum, CallTotal, Dimension, LoggedCall, Span, id_at
 from webdata.stores.calls.tables import CALL_SUMS, CALLS
 from webdata.stores.database.database import Database
+from webdata.stores.database.inserts import insert_into
 from webdata.stores.database.prepared import Prepared, among, bind_processor, cursor, each
 
 DIMENSIONS: tuple[Dimension, ...] = ("outcome", "engine", "key", "seconds")
@@ -42,7 +42,7 @@ class CallLog:
     def __init__(self, database: Database) -> None:
         self._database = database
         dialect = database.writes.dialect
-        self._known = Prepared(select(CALLS.c.id).where(among(CALLS.c.id, "ids", dialect)), dialect, "ids")
+        self._known = Prepared(select(CALLS.c.id).where(among(CALLS.c.id, dialect)), dialect, "ids")
         self._add = Prepared(_inserts(CALLS, dialect).on_conflict_do_nothing(), dialect, "rows")
         self._add_sums = Prepared(_add_sums(dialect), dialect, "rows")
         self._time = lru_cache(SECONDS_CACHED)(bind_processor(dialect, CALLS.c.time.type) or _itself)
@@ -160,12 +160,10 @@ def _in_range(query: Select[Any], account_id: str, span: Span, dimension: Dimens
 
 
 def _inserts(table: Table, dialect: Dialect) -> Any:
-    """An INSERT that knows ON CONFLICT, which both dialects write alike."""
-    insert = postgresql.insert if dialect.name == "postgresql" else sqlite.insert
-    rows = select(*each("rows", list(table.c), dialect))
+    rows = select(*each(list(table.c), dialect))
     if dialect.name == "sqlite":  # without a WHERE it would take ON for a condition of the FROM
         rows = rows.where(true())
-    return insert(table).from_select(list(table.c), rows)
+    return insert_into(table, dialect).from_select(list(table.c), rows)
 
 
 def _add_sums(dialect: Dialect) -> Any:

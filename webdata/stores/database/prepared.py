@@ -122,9 +122,9 @@ class Rows(TypeDecorator[Sequence[Sequence[Any]]]):
         return orjson.dumps(rows).decode()
 
 
-def each(name: str, columns: Sequence[ColumnElement[Any]], dialect: Dialect) -> list[ColumnElement[Any]]:
-    """The values of these columns in each row of a parameter of type Rows, to select from."""
-    rows = bindparam(name, type_=Rows(columns, dialect))
+def each(columns: Sequence[ColumnElement[Any]], dialect: Dialect) -> list[ColumnElement[Any]]:
+    """The values of these columns in each row of the parameter `rows`, of type Rows, to select from."""
+    rows = bindparam("rows", type_=Rows(columns, dialect))
     if dialect.name == "postgresql":
         row: ColumnElement[Any] = func.json_array_elements(cast(rows, JSON)).column_valued("row")
         texts = [row.op("->>")(literal_column(str(index))) for index, _ in enumerate(columns)]
@@ -136,9 +136,9 @@ def each(name: str, columns: Sequence[ColumnElement[Any]], dialect: Dialect) -> 
     return [func.json_extract(row, literal_column(f"'$[{index}]'")) for index, _ in enumerate(columns)]
 
 
-def among(sought: ColumnElement[str], name: str, dialect: Dialect) -> ColumnElement[bool]:
-    """Whether a column equals one of the texts in a parameter of type Texts."""
-    texts = bindparam(name, type_=Texts())
+def among(sought: ColumnElement[str], dialect: Dialect) -> ColumnElement[bool]:
+    """Whether a column equals one of the texts in the parameter `ids`, of type Texts."""
+    texts = bindparam("ids", type_=Texts())
     if dialect.name == "postgresql":
         return sought == func.any(texts)
     return sought.in_(select(column("value")).select_from(func.json_each(texts)))

@@ -26,10 +26,11 @@ from sqlalchemy import (
     tuple_,
     union_all,
 )
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import Dialect
 
 from webdata.stores.accounts.tables import ACCOUNTS, MOVEMENT_SUMS, MOVEMENT_SUMS_END, MOVEMENTS, Moment
 from webdata.stores.database.database import Database
+from webdata.stores.database.inserts import insert_into
 from webdata.stores.ledger.model import AccountSums, Cursor, Movement, MovementFilter, MovementSum
 
 LOCKS = (text("LOCK TABLE movement_sums_end IN EXCLUSIVE MODE"), text("LOCK TABLE movements IN SHARE MODE"))
@@ -153,18 +154,17 @@ def _add_up(connection: Connection, most: int) -> int:
     following = select(MOVEMENTS.c.id).where(MOVEMENTS.c.id > end).order_by(MOVEMENTS.c.id).limit(most).subquery()
     count, last = connection.execute(select(func.count(), func.max(following.c.id))).one()
     if count:
-        connection.execute(_store_sums(connection.dialect.name, end, last))
+        connection.execute(_store_sums(connection.dialect, end, last))
         connection.execute(delete(MOVEMENT_SUMS_END))
         connection.execute(insert(MOVEMENT_SUMS_END).values(movement_id=last))
     return int(count)
 
 
-def _store_sums(dialect: str, end: int, last: int) -> Any:
+def _store_sums(dialect: Dialect, end: int, last: int) -> Any:
     """The statement that adds the movements after `end`, up to `last`, to the stored sums."""
     row = MOVEMENTS.c
     key = [row.account_id, _day(), row.kind, row.source]
     sums = select(*key, func.count(), func.sum(row.amount)).where(row.id > end, row.id <= last).group_by(*key)
-    add = (postgresql.insert if dialect == "postgresql" else sqlite.insert)(MOVEMENT_SUMS)
-    add = add.from_select([*KEY, "movements", "amount"], sums)
+    add = insert_into(MOVEMENT_SUMS, dialect).from_select([*KEY, "movements", "amount"], sums)
     added = {name: MOVEMENT_SUMS.c[name] + add.excluded[name] for name in ("movements", "amount")}
     return add.on_conflict_do_update(index_elements=KEY, set_=added)

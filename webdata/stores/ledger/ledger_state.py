@@ -62,7 +62,6 @@ class End(NamedTuple):
     request_id: str
     kind: Literal["commit", "release"]
     outcome: str
-    cached: bool = False
 
 
 class Free(NamedTuple):
@@ -158,7 +157,7 @@ class LedgerState:
         self.ended.add(end.request_id)
         amount = reservation.amount
         if end.kind == "commit":
-            return _movement(reservation, "commit", "reserved", "spent", amount, end.outcome, end.cached, end.time)
+            return _movement(reservation, "commit", "reserved", "spent", amount, end.outcome, time=end.time)
         self.balances[reservation.account_id] += amount
         return _movement(reservation, "release", "reserved", "balance", amount, end.outcome, time=end.time)
 

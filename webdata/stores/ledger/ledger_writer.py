@@ -39,13 +39,13 @@ class Statements:
     """
 
     def __init__(self, dialect: Dialect) -> None:
-        reserved = select(RESERVATIONS).where(among(RESERVATIONS.c.request_id, "ids", dialect))
+        reserved = select(RESERVATIONS).where(among(RESERVATIONS.c.request_id, dialect))
         balances = select(ACCOUNTS.c.id, ACCOUNTS.c.balance, ACCOUNTS.c.credits_notice, PLANS.c.low_credits)
         balances = balances.join_from(ACCOUNTS, PLANS, ACCOUNTS.c.plan == PLANS.c.name)
-        balances = balances.where(among(ACCOUNTS.c.id, "ids", dialect)).order_by(ACCOUNTS.c.id)
-        end = delete(RESERVATIONS).where(among(RESERVATIONS.c.request_id, "ids", dialect))
-        account, balance = each("rows", [ACCOUNTS.c.id, ACCOUNTS.c.balance], dialect)
-        request, amount = each("rows", [RESERVATIONS.c.request_id, RESERVATIONS.c.amount], dialect)
+        balances = balances.where(among(ACCOUNTS.c.id, dialect)).order_by(ACCOUNTS.c.id)
+        end = delete(RESERVATIONS).where(among(RESERVATIONS.c.request_id, dialect))
+        account, balance = each([ACCOUNTS.c.id, ACCOUNTS.c.balance], dialect)
+        request, amount = each([RESERVATIONS.c.request_id, RESERVATIONS.c.amount], dialect)
         self.reserved = Prepared(reserved.order_by(RESERVATIONS.c.request_id).with_for_update(), dialect, "ids")
         self.balances = Prepared(balances.with_for_update(key_share=True, of=ACCOUNTS), dialect, "ids")
         self.add_movements = Prepared(_insert_rows(MOVEMENTS, Movement._fields, dialect), dialect, "rows")
@@ -61,7 +61,7 @@ class Statements:
 
 def _insert_rows(table: Table, names: Sequence[str], dialect: Dialect) -> UpdateBase:
     columns = [table.c[name] for name in names]
-    return insert(table).from_select(columns, select(*each("rows", columns, dialect)))
+    return insert(table).from_select(columns, select(*each(columns, dialect)))
 
 
 class LedgerWriter:

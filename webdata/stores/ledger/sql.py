@@ -68,12 +68,12 @@ class Ledger:
         """
         return await self._write(Reprice(datetime.now(UTC), request_id, amount))
 
-    async def commit(self, request_id: str, outcome: str, *, cached: bool = False) -> int:
+    async def commit(self, request_id: str, outcome: str) -> int:
         """Spend the reserved credits of a call; returns the balance.
 
         Raises LookupError where no credit is reserved: the call has ended before, or was settled.
         """
-        return await self._write(End(datetime.now(UTC), request_id, "commit", outcome, cached))
+        return await self._write(End(datetime.now(UTC), request_id, "commit", outcome))
 
     async def release(self, request_id: str, outcome: str) -> int:
         """Return the reserved credits of a call to the balance; returns the new balance. Raises as `commit`."""
