@@ -1,11 +1,11 @@
 """Reads the canaries of an operator: a TOML file."""
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from webdata.config._files import read_toml, wrong_field
 from webdata.domain.errors import ConfigError
 
 NAME = "WEBDATA_CANARY_FILE"
@@ -42,11 +42,7 @@ def read_canaries(path: Path | None) -> CanaryFile:
     if path is None:
         return CanaryFile()
     try:
-        return CanaryFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        return CanaryFile.model_validate(read_toml(path, NAME, RIGHT))
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise ConfigError(f"{NAME} cannot be used, at {place}: {first['msg']}: {RIGHT}") from None
-    except (OSError, ValueError, RecursionError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"{NAME} cannot be read: {reason}: {RIGHT}") from None
+        place, reason = wrong_field(error)
+        raise ConfigError(f"{NAME} cannot be used, at {place}: {reason}: {RIGHT}") from None

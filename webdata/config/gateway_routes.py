@@ -1,13 +1,13 @@
 """The routes of the gateway: prefixes of paths, and where they lead."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from webdata.config._files import read_toml, wrong_field
 from webdata.config.proxies import LAST_PORT
 from webdata.domain.errors import ConfigError
 
@@ -102,8 +102,7 @@ def _route(where: str, prefix: str, values: Mapping[str, Any]) -> GatewayRoute:
     try:
         return GatewayRoute.model_validate({**values, "prefix": prefix})
     except ValidationError as error:
-        first = error.errors(include_input=False)[0]
-        name, reason = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
+        name, reason = wrong_field(error)
         raise ConfigError(f"{where}: {name} of {prefix} cannot be used: {reason}") from None
 
 
@@ -118,12 +117,7 @@ def _of_words(words: Iterable[str]) -> Iterator[tuple[str, str, dict[str, str]]]
 
 def _of_file(path: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
     right = 'give TOML tables such as [billing] with url = "http://10.0.0.5:8000"'
-    try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"{FILE} cannot be read: {reason}: {right}") from None
-    for prefix, values in tables.items():
+    for prefix, values in read_toml(path, FILE, right).items():
         if not isinstance(values, dict):
             raise ConfigError(f"{FILE} cannot be used, at {prefix}: {right}")
         yield f"{FILE} cannot be used", prefix, values

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from webdata.config._files import wrong_field
 from webdata.config.gateway_routes import base_url
 from webdata.domain.errors import ConfigError
 from webdata.domain.upstreams import Upstream
@@ -73,4 +74,4 @@ def _wrong(error: ValueError) -> tuple[str, str]:
     if first["type"] == "extra_forbidden":
         known = ", ".join(name for name in Upstream.model_fields if name != "name")
         return str(first["loc"][0])[:40], f"it means nothing: the settings are {known}"
-    return ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
+    return wrong_field(error)
