@@ -245,9 +245,9 @@ class Service:
         await self.ephemeral.open()
         self.settings.set("SANDBOX_URL", self.config.sandbox_url or await self.sandbox.start(), priority="cmdline")
         metrics = Metrics(self.worker.number if self.worker else None)
-        recent = self._make_crawlers(stores, metrics)
-        self._make_pages(stores, metrics, recent)
-        await self._start_background(stores, metrics, recent)
+        self._make_crawlers(stores, metrics)
+        self._make_pages(stores, metrics)
+        await self._start_background(stores, metrics)
         if self.worker:
             with self.listening.of_its_own() as listening:  # the ports have copies
                 self._listen(listening, metrics)
@@ -257,29 +257,29 @@ class Service:
             self._listen(self.listening, metrics)
             show(text)
 
-    def _make_crawlers(self, stores: SqlStores, metrics: Metrics) -> RecentCalls:
-        """Make the warm crawlers; returns what remembers their last calls."""
+    def _make_crawlers(self, stores: SqlStores, metrics: Metrics) -> None:
+        """Make the warm crawlers, and what observes their calls."""
         spiders = load_spiders(self.settings)
         any_site = {spider.name for spider in spiders if spider.any_site}
-        recent = self.recent = RecentCalls(any_site, sandbox_always=self.config.sandbox == "always")
+        self.recent = RecentCalls(any_site, sandbox_always=self.config.sandbox == "always")
+        """How the last calls ended, for health, notices and the dashboard."""
         filled = FilledFields()
         metrics.collect_from(filled.metrics)
-        observers = (metrics.ended, recent.ended, filled.ended, _collect_less_after_first_calls())
+        observers = (metrics.ended, self.recent.ended, filled.ended, _collect_less_after_first_calls())
         self.canaries = canaries_of(spiders, self.config.given_canaries)
         self.budgets = UpstreamBudgets(self.config.upstreams, stores.upstream_requests)
         self.crawlers = WarmCrawlers(spiders, self.settings, self.config.max_calls, observers, self.budgets.reserve)
         self.config.slots_of(self.crawlers.engines)  # the process that runs batches starts too late for a mistake
         self.resources = {resource.name: resource for resource in self.crawlers.resources}
         metrics.collect_from(partial(call_metrics, self.crawlers))
-        return recent
 
-    def _make_pages(self, stores: SqlStores, metrics: Metrics, recent: RecentCalls) -> None:
+    def _make_pages(self, stores: SqlStores, metrics: Metrics) -> None:
         """Make all that answers: the API, the gateway and the dashboard."""
         self.admission = self._admission(stores)
         metrics.collect_from(partial(access_metrics, self.admission.snapshot, lambda: self.ephemeral.cache_bytes))
         self.watched = Watched(stores.watch)
         metrics.collect_from(self.watched.metrics)
-        self.health = self._health(stores, recent)
+        self.health = self._health(stores)
         self.stored_state = StoredState(stores.chunks, stores.deliveries)
         metrics.collect_from(self.stored_state.metrics)
         self.webhooks = self._webhooks(stores)
@@ -311,7 +311,7 @@ class Service:
             doors=doors,
         )
 
-    async def _start_background(self, stores: SqlStores, metrics: Metrics, recent: RecentCalls) -> None:
+    async def _start_background(self, stores: SqlStores, metrics: Metrics) -> None:
         """Start what runs beside the calls; most of it in the first of several workers alone."""
 
         async def publish() -> None:
@@ -328,7 +328,7 @@ class Service:
         works = [
             repeat("credits of lost calls", partial(_settle_old, stores.ledger), SETTLED_EVERY),
             repeat("old sessions", self.sessions.forget_old, FORGOTTEN_EVERY),
-            Notices(recent, stores.events, stores.deliveries).run(hourly=is_first),
+            Notices(self.recent, stores.events, stores.deliveries).run(hourly=is_first),
         ]
         if self.worker:
             works.append(repeat("metrics of a worker", publish, PUBLISHED_EVERY))
@@ -381,12 +381,12 @@ class Service:
             archive=AnswerArchive(stores.answers),
         )
 
-    def _health(self, stores: SqlStores, recent: RecentCalls) -> Health:
+    def _health(self, stores: SqlStores) -> Health:
         return Health(
             self.crawlers,
             stores.check,
             self.config.transports,
-            recent,
+            self.recent,
             sandbox_always=self.config.sandbox == "always",
             warnings=lambda: (
                 *stores.warnings(),
