@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import signal
 import threading
 from contextlib import suppress
 from time import process_time, thread_time
@@ -72,6 +73,22 @@ async def test_what_waits_has_its_time_again():
         return "tea"
 
     assert await limited(work(), 0.2) == "tea"
+
+
+@pytest.mark.task
+async def test_the_limit_ends_with_the_work():
+    """Work whose time is over as it ends, such as in the removal of its page's tree, ends nothing that follows it."""
+    held = [[[] for _ in range(2_000_000)]]
+
+    async def work():
+        page = held.pop()
+        return len(page)
+
+    assert await limited(work(), 0.02) == 2_000_000
+    assert signal.getitimer(signal.ITIMER_VIRTUAL)[0] == 0
+    end = thread_time() + 0.2
+    while thread_time() < end:
+        pass
 
 
 @pytest.mark.task

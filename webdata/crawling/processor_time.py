@@ -7,7 +7,7 @@ thread itself has used decides.
 """
 
 import signal
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Coroutine, Generator
 from threading import current_thread, main_thread
 from time import thread_time
 from types import FrameType, coroutine
@@ -29,36 +29,39 @@ def limited(work: Coroutine[Any, Any, T], seconds: float = SECONDS) -> Generator
 
     Raises LayoutError where it takes longer. Only the main thread receives signals, so that others have no limit.
     """
+    if current_thread() is not main_thread():
+        return (yield from work.__await__())
     step, value = work.send, None
     while True:
-        _set_timer(seconds)
+        limit = Limit(thread_time() + seconds)
         try:
+            limit.begin(seconds)
             awaited = step(value)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]  # it is the coroutine's result
         finally:
-            _set_timer(0)
+            limit.ended = True  # at once: the signal may come in what follows, and must end neither it nor the loop
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         try:
             step, value = work.send, (yield awaited)
         except BaseException as error:  # noqa: BLE001  # also a cancellation is the coroutine's to handle
             step, value = work.throw, error
 
 
-def _set_timer(seconds: float) -> None:
-    if current_thread() is main_thread():
-        signal.signal(signal.SIGVTALRM, _ends_at(thread_time() + seconds) if seconds else _come_late)
+class Limit:
+    """The time of the processor, of this thread, at which one step of the work is ended."""
+
+    def __init__(self, until: float):
+        self.ended = False
+        """Whether the step has ended by itself."""
+        self._until = until
+
+    def begin(self, seconds: float) -> None:
+        """Have the signal sent after so many seconds, and again."""
+        signal.signal(signal.SIGVTALRM, self._end_work)
         signal.setitimer(signal.ITIMER_VIRTUAL, seconds, REPEATED)
 
-
-def _ends_at(end: float) -> Callable[[int, FrameType | None], None]:
-    """A handler of the signal that ends the work once this thread has used its time; Python runs it in this thread."""
-
-    def end_work(_number: int, _frame: FrameType | None) -> None:
-        if thread_time() >= end:
+    def _end_work(self, _number: int, _frame: FrameType | None) -> None:
+        """Raise LayoutError in the work, where Python runs this handler, once it has used its time."""
+        if not self.ended and thread_time() >= self._until:
             raise LayoutError("a page that is read in a second")
-
-    return end_work
-
-
-def _come_late(_number: int, _frame: FrameType | None) -> None:
-    """Nothing: the signal was sent before the end of the work and met what runs after it."""
