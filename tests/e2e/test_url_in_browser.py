@@ -2,7 +2,8 @@
 
 import asyncio
 import ipaddress
-from contextlib import asynccontextmanager
+import tracemalloc
+from contextlib import asynccontextmanager, contextmanager
 from time import monotonic
 
 import pytest
@@ -24,7 +25,11 @@ pytestmark = [
 
 BUILT = b'<title>Shop</title><div id="root"></div><noscript>Switch on JavaScript.</noscript><script>%s</script>'
 BUILDING = b'document.getElementById("root").innerHTML = "<h1>Tea</h1><p>" + "A pot of green tea. ".repeat(20)'
+SHOWN = b"<title>Tea</title><h1>Tea</h1><p>A pot of green tea is what we sell here, day in, day out.</p>%s"
 PAGES = {
+    "unloaded.example": SiteReply(200, HTML, SHOWN % b'<iframe src="https://silent.example/"></iframe>'),
+    "silent.example": SiteReply(200, HTML, delay=90),
+    "grown.example": SiteReply(200, HTML, SHOWN % b"<script>document.body.title = 'x'.repeat(1e8)</script>"),
     "built.example": SiteReply(200, HTML, BUILT % BUILDING),
     "unbuilt.example": SiteReply(200, HTML, BUILT % b""),
     "empty403.example": SiteReply(403, HTML),
@@ -72,6 +77,16 @@ async def warm(site):
     opened = serving(site, "browser", MAX_STEPS=1)
     yield await deferred_from_coro(opened.__aenter__())
     await deferred_from_coro(opened.__aexit__(None, None, None))
+
+
+@contextmanager
+def tracemalloc_peak():
+    tracemalloc.start()
+    try:
+        yield lambda: peak
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
 
 
 def fetched(warm, url, response_type="full", *, sandbox=True, **options):
@@ -125,6 +140,19 @@ async def test_errors_are_those_of_plain_http(warm, url, error, kind):
     with pytest.raises(error) as caught:
         await fetched(warm, url)
     assert getattr(caught.value, "kind", None) == kind
+
+
+async def test_a_page_that_never_loads_wholly_is_read(warm):
+    """A part of a page that never arrives, such as an advertisement's frame, does not cost the page."""
+    answer = await fetched(warm, "https://unloaded.example/", "markdown")
+    assert "A pot of green tea" in answer.record["data"]
+
+
+async def test_a_page_that_a_script_makes_huge_is_not_received(warm):
+    """The HTML that scripts make of a page is measured in the browser, before it takes memory here."""
+    with tracemalloc_peak() as peak, pytest.raises(UpstreamError, match="larger than"):
+        await fetched(warm, "https://grown.example/", "markdown")
+    assert peak() < 1e8
 
 
 async def test_a_page_is_rendered_where_the_query_says_so(site):

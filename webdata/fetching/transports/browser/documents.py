@@ -79,7 +79,8 @@ class Documents:
         self._on_document = on_document
         self._on_failure = on_failure
         self._session: CDPSession | None = None
-        self._frame: str | None = None
+        self.frame: str | None = None
+        """The id of the main frame."""
         self._request_id = ""
         self._size = 0
         self._redirects = 0
@@ -88,7 +89,7 @@ class Documents:
     async def begin(self, session: CDPSession) -> None:
         """Intercept all further navigations of the page."""
         self._session = session
-        self._frame = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+        self.frame = (await session.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
         session.on("Fetch.requestPaused", self._on_paused)
         session.on("Network.dataReceived", self._on_data)
         session.on("Network.loadingFailed", self._on_loading_failed)
@@ -137,7 +138,7 @@ class Documents:
 
     async def _command(self, event: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """The Fetch command for a paused request, and its arguments."""
-        if event["frameId"] != self._frame:
+        if event["frameId"] != self.frame:
             return "continueRequest", {}
         try:
             if "responseErrorReason" in event:
@@ -185,7 +186,7 @@ class Documents:
 
     def _check_size(self, size: int) -> None:
         if 0 < self._rules.maxsize < size:
-            raise DownloadCancelledError("the page is larger than what is read")
+            raise too_large()
 
     async def _read_body(self, event: Mapping[str, Any]) -> bytes:
         """Read the body of a paused response, which the browser cannot read after that."""
@@ -202,6 +203,11 @@ class Documents:
         assert self._session
         parameters = {"requestId": event["requestId"], **arguments} if event else arguments
         return await self._session.send(method, parameters)
+
+
+def too_large() -> DownloadCancelledError:
+    """The error of a page of more bytes than are read."""
+    return DownloadCancelledError("the page is larger than what is read")
 
 
 def _with_body(document: Document, body: bytes) -> Document:

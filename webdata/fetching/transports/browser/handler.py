@@ -17,7 +17,6 @@ from scrapy.core.downloader.handlers.http11 import TunnelError
 from scrapy.crawler import Crawler
 from scrapy.exceptions import (
     CannotResolveHostError,
-    DownloadCancelledError,
     DownloadConnectionRefusedError,
     DownloadFailedError,
     DownloadTimeoutError,
@@ -36,7 +35,7 @@ from webdata.fetching.egress.guard import Guard
 from webdata.fetching.egress.rule import Rule
 from webdata.fetching.fetch import Fetch
 from webdata.fetching.transports.browser.contexts import Context, Profile
-from webdata.fetching.transports.browser.documents import Rules
+from webdata.fetching.transports.browser.documents import Rules, too_large
 from webdata.fetching.transports.browser.page_parts import PageParts
 from webdata.fetching.transports.browser.process import Browser
 from webdata.fetching.transports.browser.visit import BrowserVisit, LoadedPage
@@ -142,7 +141,7 @@ class BrowserHandler(BaseDownloadHandler):
                 if context.unusable and context.borrowed == 1:
                     self._pages.context_wrappers.pop(context.name, None)
         if self._maxsize and len(page.body) > self._maxsize:
-            raise DownloadCancelledError(f"the page is longer than {self._maxsize} bytes")
+            raise too_large()
         if not page.complete and self._fails_on_loss:
             raise ResponseDataLossError("the page was cut off")
         fetch.shown = page.shown
@@ -170,7 +169,6 @@ class BrowserHandler(BaseDownloadHandler):
         )
 
     async def _visit(self, request: Request, context: Context, visit: BrowserVisit, until: float) -> LoadedPage:
-        method = PageMethod(visit.load)
         showing = Fetch.of(request).showing
 
         async def begin(page: Page, request: Request) -> None:
@@ -179,7 +177,10 @@ class BrowserHandler(BaseDownloadHandler):
                 self._with_pictures.add(page)
             await visit.begin(page, request)
 
-        page_request = _page_request(request, context, begin, method, until - monotonic())
+        async def read(page: Page) -> None:
+            raise PageRead(await visit.load(page))
+
+        page_request = _page_request(request, context, begin, PageMethod(read), until - monotonic())
         visit.task = task = asyncio.create_task(self._pages.download_request(page_request))
         try:
             await self._browser.wait_for(task)
@@ -191,14 +192,15 @@ class BrowserHandler(BaseDownloadHandler):
             raise visit.failure
         if task.cancelled():
             raise UpstreamError(*DIED)
-        try:
-            task.result()
-        except PlaywrightError as error:
-            if NO_PAGE in error.message and (error_page := await visit.empty_error()):
+        error = task.exception()
+        assert error  # the task ends by PageRead at best
+        if isinstance(error, PageRead):
+            return error.page
+        if isinstance(error, PlaywrightError) and NO_PAGE in error.message:
+            error_page = await visit.empty_error()
+            if error_page:
                 return error_page
-            raise
-        loaded: LoadedPage = method.result
-        return loaded
+        raise error
 
     async def _end(self, task: "asyncio.Task[Response]", context: Context, visit: BrowserVisit) -> None:
         """Close the page, after any outcome of the request."""
@@ -219,6 +221,17 @@ class BrowserHandler(BaseDownloadHandler):
             await self._browser.kill()
         except PlaywrightError:
             context.unusable = True
+
+
+class PageRead(Exception):  # noqa: N818  # it is no error
+    """Ends scrapy-playwright's download once the page is read.
+
+    What would follow waits for the page's `load` event without our limit, and reads the page again.
+    """
+
+    def __init__(self, page: LoadedPage):
+        super().__init__()
+        self.page = page
 
 
 class _SharedBrowser:

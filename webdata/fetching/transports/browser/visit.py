@@ -15,12 +15,20 @@ from scrapy import Request
 from webdata.domain.errors import UpstreamError
 from webdata.fetching.device_profiles import Identity
 from webdata.fetching.showing import Showing, ShownPage
-from webdata.fetching.transports.browser.documents import Document, Documents, Rules
+from webdata.fetching.transports.browser.documents import Document, Documents, Rules, too_large
 from webdata.fetching.transports.browser.showing import came, picture_of
 from webdata.pages.blocked import Block, block_of
 
-NAVIGATING = "page is navigating"
-"""Part of Playwright's error message for the content of a page during a navigation."""
+CONTENT = """(() => {
+    const doctype = document.doctype ? new XMLSerializer().serializeToString(document.doctype) : "";
+    const html = doctype + (document.documentElement ? document.documentElement.outerHTML : "");
+    return html.length > %s ? null : html;
+})()"""
+"""Gives the HTML of a page of so many characters at most: scripts can make one of hundreds of megabytes."""
+WORLD = "webdata"
+"""The name of a JavaScript world of our own, whose built-in functions no script of the page has changed."""
+NAVIGATING = ("Cannot find context", "Execution context was destroyed", "navigated or closed", "No frame")
+"""Parts of Chromium's error messages for the content of a page during a navigation."""
 POLL = 0.5
 """Seconds between two checks of a page without an event."""
 LOAD_SECONDS = 2.0
@@ -81,6 +89,7 @@ class BrowserVisit:
         self._languages = languages
         self._cookies = cookies
         self._as_sent = rules.as_sent
+        self._maxsize = rules.maxsize
         self._until = until - MARGIN
         self._engine = engine
         self._showing = showing or Showing()
@@ -240,10 +249,22 @@ class BrowserVisit:
             if document and not document.is_page:
                 return document.body or b""
             try:
-                return b"" if page.url.startswith(ERROR_PAGE) else (await page.content()).encode()
+                return b"" if page.url.startswith(ERROR_PAGE) else await self._content()
             except PlaywrightError as error:
-                if NAVIGATING not in error.message:
+                if not any(text in error.message for text in NAVIGATING):
                     raise
+
+    async def _content(self) -> bytes:
+        """The page's HTML now; raises DownloadCancelledError for more than is read."""
+        assert self._session
+        world = {"frameId": self._documents.frame, "worldName": WORLD}
+        context = (await self._session.send("Page.createIsolatedWorld", world))["executionContextId"]
+        expression = CONTENT % (self._maxsize or "Infinity")
+        asked = {"expression": expression, "contextId": context, "returnByValue": True}
+        html = (await self._session.send("Runtime.evaluate", asked))["result"].get("value")
+        if html is None:
+            raise too_large()
+        return str(html).encode("utf-8", "replace")
 
     async def _wait(self, *, poll: bool) -> None:
         """Wait for POLL seconds, or without `poll` until the page's next event if that is earlier."""
