@@ -75,6 +75,12 @@ PRIVATE_NAMES = [
         "connecting to addresses alone that the egress rule has allowed",
     ),
     ("fetching.transports.browser.handler", "Scrapy, the errors of download handlers", "_download_handlers", "errors"),
+    (
+        "fetching.transports.browser.process",
+        "Playwright, the pipe to its driver",
+        "_proc",
+        "a bound on what the script of a page makes the driver send",
+    ),
     ("fetching.egress.connect", "Twisted, HTTPConnectionPool", "_reactor", "connecting to allowed addresses alone"),
     ("observability.logs", "Python, logging", "_srcfile", "logging without a look at the stack"),
     (

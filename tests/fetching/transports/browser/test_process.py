@@ -5,6 +5,8 @@ import errno
 import gc
 import os
 import signal
+import sys
+from asyncio.subprocess import PIPE
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from playwright.async_api import async_playwright
 from webdata.config.chromium import find_chromium
 from webdata.crawling.warm_crawlers import scrapy_settings
 from webdata.domain.errors import UpstreamError
-from webdata.fetching.transports.browser.process import UNWANTED_FEATURES, Browser
+from webdata.fetching.transports.browser.process import UNWANTED_FEATURES, Browser, DriverMessages
 
 pytestmark = pytest.mark.task
 
@@ -140,3 +142,15 @@ async def test_an_unreachable_browser_is_an_upstream_error(caplog):
     (line,) = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
     assert "token" not in line
     assert "\n" not in line
+
+
+@pytest.mark.parametrize(("length", "status"), [(1000, 0), (10**9, -signal.SIGKILL)])
+async def test_a_driver_is_ended_at_an_endless_message(length, status):
+    """The messages of a driver are read up to a length; at a longer one it is killed, before that is in memory."""
+    code = f"import os; os.write(1, ({length}).to_bytes(4, 'little') + bytes(1000)); os.read(0, 1)"
+    driver = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdin=PIPE, stdout=PIPE)
+    messages = DriverMessages(driver, 1_000_000)
+    assert int.from_bytes(await messages.readexactly(4), "little") == length
+    assert await messages.readexactly(1000) == bytes(1000)
+    driver.stdin.close()
+    assert await driver.wait() == status

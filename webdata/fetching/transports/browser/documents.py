@@ -93,7 +93,7 @@ class Documents:
         session.on("Fetch.requestPaused", self._on_paused)
         session.on("Network.dataReceived", self._on_data)
         session.on("Network.loadingFailed", self._on_loading_failed)
-        await session.send("Network.enable")
+        await session.send("Network.enable", {"maxPostDataSize": 1})  # else events have all that scripts post
         await session.send("Fetch.enable", {"patterns": PATTERNS})
 
     async def body(self, document: Document) -> bytes:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import signal
+from asyncio.subprocess import Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -62,6 +63,10 @@ UNWANTED_ARGUMENTS = ("--disable-popup-blocking",)
 """Playwright's default argument that lets a page open windows without a click."""
 LAUNCH_SECONDS = 20.0
 CLOSE_SECONDS = 5.0
+LONGEST_MESSAGE = 128 * 1024 * 1024
+"""Bytes of a message of the driver: more than the largest screenshot has."""
+LONGEST_ESCAPE = 6
+"""Bytes that a character of a page may have in a message."""
 ANSWER_SECONDS = 1.0
 """Time limit of a check that takes a working browser some milliseconds."""
 DRIVER_ERRORS = ("Connection closed while reading from the driver", "Cannot launch Node.js executable")
@@ -72,11 +77,13 @@ class Browser:
     """One Chromium and one driver for all crawlers.
 
     `executable` is launched here, unless `url` is that of a remote browser: `ws://…` for a Playwright server,
-    `http://…` for a browser's debugging port. At most `limit` pages are open at once.
+    `http://…` for a browser's debugging port. At most `limit` pages are open at once, of which `maxsize` bytes are
+    read, or any number for 0.
     """
 
-    def __init__(self, executable: str | None, url: str | None = None, limit: int = 4):
+    def __init__(self, executable: str | None, url: str | None = None, limit: int = 4, maxsize: int = 0):
         self.limit = limit
+        self.maxsize = maxsize
         self.pages = 0
         """Pages that are open now."""
         self.launches = 0
@@ -96,8 +103,9 @@ class Browser:
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> "Browser":
-        """The browser of the settings `CHROMIUM`, `BROWSER_URL` and `BROWSER_PAGES`."""
-        return cls(settings["CHROMIUM"], settings["BROWSER_URL"], settings.getint("BROWSER_PAGES"))
+        """The browser of the settings `CHROMIUM`, `BROWSER_URL`, `BROWSER_PAGES` and `DOWNLOAD_MAXSIZE`."""
+        pages, maxsize = settings.getint("BROWSER_PAGES"), settings.getint("DOWNLOAD_MAXSIZE")
+        return cls(settings["CHROMIUM"], settings["BROWSER_URL"], pages, maxsize)
 
     @property
     def remote(self) -> bool:
@@ -216,7 +224,11 @@ class Browser:
         from playwright.async_api import async_playwright  # noqa: PLC0415 - it takes half a second
 
         logging.getLogger("asyncio").addFilter(_is_of_no_driver)
-        self._playwright = await async_playwright().start()
+        starting = async_playwright()
+        self._playwright = await starting.start()
+        if self.maxsize:
+            driver: Any = starting._client._transport._proc  # type: ignore[union-attr]  # noqa: SLF001  # it is not public
+            driver.stdout = DriverMessages(driver, max(LONGEST_MESSAGE, LONGEST_ESCAPE * self.maxsize))
         chromium = self._playwright.chromium
         if self._url is None:
             return await self._launched(chromium)
@@ -264,6 +276,37 @@ class Browser:
             with suppress(Exception):  # it may have died already
                 async with asyncio.timeout(CLOSE_SECONDS):
                     await playwright.stop()
+
+
+class DriverMessages:
+    """What Playwright reads of its driver, which is killed at a message of more than `longest` bytes.
+
+    Playwright itself reads messages of any length, and tells us all that the scripts of a page post.
+    """
+
+    def __init__(self, driver: Process, longest: int):
+        assert driver.stdout
+        self._driver = driver
+        self._stream = driver.stdout
+        self._longest = longest
+        self._left = 0
+        """Bytes of the message that are not read."""
+
+    async def readexactly(self, size: int) -> bytes:
+        """The length of the next message, or a part of it."""
+        data = await self._stream.readexactly(size)
+        if self._left:
+            self._left -= size
+            return data
+        self._left = int.from_bytes(data, "little")
+        if self._left > self._longest:
+            logger.error("The browser's driver is ended: a message of it has %d bytes", self._left)
+            self._driver.kill()
+        return data
+
+    async def read(self) -> bytes:
+        """The rest, of a driver that ends."""
+        return await self._stream.read()
 
 
 def _is_of_no_driver(record: logging.LogRecord) -> bool:
