@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 import re
+import socket
 from base64 import b64encode
 from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit
@@ -10,11 +11,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from webdata.domain.errors import ConfigError, TargetError, UpstreamError, UpstreamTimeoutError
+from webdata.fetching.egress import outbound, relay
 from webdata.fetching.egress import proxy as egress_proxy
-from webdata.fetching.egress import relay
 from webdata.fetching.egress.guard import Guard
 from webdata.fetching.egress.proxy import MAX_FAULTS, GuardProxy
-from webdata.fetching.egress.rule import Rule
+from webdata.fetching.egress.rule import Rule, Target
 from webdata.sandbox.names import sandbox_resolver
 from webdata.sandbox.server import Sandbox
 
@@ -70,6 +71,14 @@ async def test_plain_requests_are_forwarded(proxied):
     [head] = site.requests
     assert head.startswith(b"GET /page?q=1 HTTP/1.1\r\nhost: %s\r\n" % to(site))
     assert b"accept: */*" in head
+
+
+@pytest.mark.parametrize("path", [b"//two/slashes", b"/?", b"/a;b?c=//d"])
+async def test_the_target_of_a_request_is_as_the_browser_has_it(proxied, path):
+    """Nothing of a path or a query is read as something else, nor is an empty part of it left out."""
+    async with proxied() as (proxy, _, site):
+        await exchange(proxy, b"GET http://%s%s HTTP/1.1" % (to(site), path))
+    assert site.requests[0].startswith(b"GET %s HTTP/1.1\r\n" % path)
 
 
 async def test_bodies_are_forwarded(proxied):
@@ -374,6 +383,40 @@ async def test_a_failing_parent_proxy_is_a_fault_of_kind_proxy(proxied, answer):
         assert proxy.fault("http://www.example.com/").kind == "proxy"
 
 
+async def test_a_tunnel_that_nobody_waits_for_is_closed(proxied):
+    """A parent proxy that is silent loses its connection when the browser's context is closed."""
+    began, ended = asyncio.Event(), asyncio.Event()
+
+    async def serve(reader, writer):
+        began.set()
+        await reader.read(-1)
+        ended.set()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with proxied(parent=url) as (proxy, *_):
+        asking = asyncio.create_task(exchange(proxy, b"CONNECT [2606:4700::1]:443 HTTP/1.1"))
+        await began.wait()
+    await asyncio.wait_for(ended.wait(), 20)
+    with suppress(ConnectionResetError):
+        await asking
+    server.close()
+
+
+async def test_a_target_has_one_time_limit_for_all_of_its_addresses(monkeypatch):
+    """A name may have a hundred addresses, none of which answers."""
+    monkeypatch.setattr(outbound, "ALL_SECONDS", 0.5)
+    with socket.create_server(("0.0.0.0", 0), backlog=0) as silent:
+        port = silent.getsockname()[1]
+        addresses = [ipaddress.ip_address(f"127.0.1.{number}") for number in range(1, 101)]
+        waiting = [socket.create_connection(("127.0.0.1", port))]  # all that it accepts
+        target = Target("http", "silent.example", port, f"http://silent.example:{port}/")
+        with pytest.raises(UpstreamError, match="could not be reached"):
+            await outbound.connect_to_target(target, addresses, None, tunnel=False)
+        waiting[0].close()
+
+
 async def test_a_site_that_closes_its_connection_is_not_a_fault(proxied):
     """The client's connection is closed without a response too."""
 
@@ -389,7 +432,7 @@ async def test_a_site_that_closes_its_connection_is_not_a_fault(proxied):
     server.close()
 
 
-@pytest.mark.parametrize("url", ["socks5://127.0.0.1:1", "ftp://secret@proxy", "nonsense"])
+@pytest.mark.parametrize("url", ["socks5://127.0.0.1:1", "ftp://secret@proxy", "nonsense", "http://secret@proxy:x"])
 async def test_an_unusable_proxy_url_is_refused(url):
     """The message shows a valid URL, and does not repeat the password."""
     with pytest.raises(ConfigError, match="such as http://user:password@host:3128") as caught:

@@ -20,6 +20,8 @@ from webdata.runtime.wire.wire import MAX_HEAD, basic_authorization
 PORTS = {"http": 80, "https": 443}
 SECONDS = 10.0
 """Time limit for one connection attempt, and for the parent proxy's answer to CONNECT."""
+ALL_SECONDS = 30.0
+"""Time limit for the attempts at all addresses of a target: a name of anybody's may have a hundred silent ones."""
 PROXY_FAILED = ("the proxy did not connect to the upstream", "proxy")
 """The reason and kind of an UpstreamError."""
 
@@ -38,13 +40,18 @@ class ParentProxy:
     @classmethod
     def from_url(cls, url: str, *, verify: bool = True) -> "ParentProxy":
         """Raises ConfigError, whose message does not repeat the URL: it may contain a password."""
-        parts = urlsplit(url)
-        if parts.scheme not in PORTS or not parts.hostname:
+        try:
+            parts = urlsplit(url)
+            usual = PORTS[parts.scheme]
+            port = parts.port or usual
+        except (ValueError, KeyError):
+            port = None
+        if port is None or not parts.hostname:
             raise ConfigError("the proxy cannot be used: give a URL such as http://user:password@host:3128")
         user = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
         authorization = basic_authorization(user) if parts.username else ""
         tls = _tls(verify=verify) if parts.scheme == "https" else None
-        return cls(parts.hostname, parts.port or PORTS[parts.scheme], authorization, tls)
+        return cls(parts.hostname, port, authorization, tls)
 
 
 def _tls(*, verify: bool) -> SSLContext:
@@ -62,18 +69,25 @@ async def connect_to_target(
 
     With a parent proxy it is a tunnel, or without `tunnel` a connection to that proxy for a request in absolute form.
     """
-    if parent:
-        connection = await _connect_to_parent(parent)
-        return await _open_tunnel(connection, parent, target) if tunnel else connection
-    return await _connect(addresses, target.port)
+    if parent is None:
+        return await _connect(addresses, target.port)
+    connection = await _connect_to_parent(parent)
+    try:
+        if tunnel:
+            await _open_tunnel(connection, parent, target)
+    except BaseException:  # also where the browser has gone meanwhile
+        connection.writer.close()
+        raise
+    return connection
 
 
 async def _connect(addresses: Sequence[Address], port: int, tls: SSLContext | None = None, host: str = "") -> Stream:
     """A connection to the first address that answers, with TLS for the host; raises UpstreamError."""
     failure = "the upstream could not be reached", "unreachable"
+    end = asyncio.get_running_loop().time() + ALL_SECONDS
     for address in addresses:
         try:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(SECONDS), asyncio.timeout_at(end):
                 streams = await asyncio.open_connection(
                     str(address), port, ssl=tls, server_hostname=host if tls else None, limit=MAX_HEAD
                 )
@@ -121,7 +135,7 @@ class TunnelRequest:
         return answer.status_code if isinstance(answer, h11.Response | h11.InformationalResponse) else None
 
 
-async def _open_tunnel(connection: Stream, parent: ParentProxy, target: Target) -> Stream:
+async def _open_tunnel(connection: Stream, parent: ParentProxy, target: Target) -> None:
     request = TunnelRequest(target.host, target.port, parent.authorization)
     connection.writer.write(request.sent)
     try:
@@ -130,6 +144,4 @@ async def _open_tunnel(connection: Stream, parent: ParentProxy, target: Target) 
     except (IncompleteReadError, LimitOverrunError, h11.RemoteProtocolError, OSError):
         status = None
     if status != HTTPStatus.OK:
-        connection.writer.close()
         raise UpstreamError(*PROXY_FAILED)
-    return connection

@@ -163,14 +163,13 @@ def _tunnel_url(authority: str) -> str:
 
 
 def _forwarded_request(message: Message, url: str, parent: ParentProxy | None) -> bytes:
-    """The request without the headers for this proxy, with the path as its target.
+    """The request for a normalized URL without the headers for this proxy, with the path as its target.
 
     For a parent proxy the target is the whole URL, and the credentials of that proxy are added.
     """
-    parts = urlsplit(url)
-    target = url if parent else parts._replace(scheme="", netloc="").geturl() or "/"
+    _, _, host, path = url.split("/", 3)
     listed = {name.strip().lower() for name in message.headers.get("connection", "").split(",")}
-    headers = [("host", parts.netloc), ("connection", "close")]
+    headers = [("host", host), ("connection", "close")]
     headers += [
         (name, value)
         for name, value in message.headers.items()
@@ -178,7 +177,7 @@ def _forwarded_request(message: Message, url: str, parent: ParentProxy | None) -
     ]
     if parent and parent.authorization:
         headers.append(("proxy-authorization", parent.authorization))
-    return request_bytes(message.method, target, headers, message.body)
+    return request_bytes(message.method, url if parent else f"/{path}", headers, message.body)
 
 
 def _host_port(url: str) -> tuple[str, int]:
