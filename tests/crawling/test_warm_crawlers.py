@@ -416,6 +416,20 @@ async def test_an_engine_that_cannot_be_opened_is_observed(opened):
     assert [(end[2].attempts, type(end[3])) for end in ends] == [([], ZeroDivisionError)]
 
 
+async def test_an_engine_that_could_not_be_opened_is_opened_once(opened):
+    """Of those who have waited for it none drops the crawler that a later call has opened meanwhile."""
+    spider = scripted("a", 0, "near")
+    warm = opened(spider)
+    failed = asyncio.get_running_loop().create_future()
+    warm._opened[spider.name, True] = failed
+    waiting = [asyncio.ensure_future(warm._warm(spider, True)) for _ in range(2)]
+    await asyncio.sleep(0)
+    failed.set_exception(ZeroDivisionError())
+    warm._opened[spider.name, True] = later = asyncio.get_running_loop().create_future()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    assert warm._opened.pop((spider.name, True)) is later
+
+
 async def test_a_pause_is_not_shortened_by_a_call_that_ends_later(opened):
     """A call that began before the pause and fails later does not end the pause."""
     requested = []

@@ -302,7 +302,7 @@ class WarmCrawlers:
         """Let running calls finish for up to so many seconds, then close every crawler."""
         if self._running:
             await asyncio.wait(self._running, timeout=seconds)
-        for opened in self._opened.values():
+        for opened in list(self._opened.values()):  # a call that goes on may open others
             with contextlib.suppress(Exception):  # one that never opened has nothing to close
                 await (await opened).close()
         self._opened.clear()
@@ -360,10 +360,12 @@ class WarmCrawlers:
         if key not in self._opened:
             opening = WarmCrawler.open(spider, self._settings[sandbox].copy(), self.fetch_resources[sandbox])
             self._opened[key] = asyncio.create_task(opening)
+        opened = self._opened[key]
         try:
-            return await self._opened[key]
+            return await opened
         except Exception:
-            self._opened.pop(key, None)  # the next call tries anew
+            if self._opened.get(key) is opened:  # else another call has tried anew already
+                del self._opened[key]
             raise
 
 
