@@ -159,7 +159,7 @@ class BlockedMiddleware:
         """Send the form of a consent page, whose cookies go into the jar; returns whether there was a form."""
         if response is None:
             return False
-        form = await CONVERSIONS.consent_form(response.body, response.url, fetch.run.account)
+        form = await CONVERSIONS.consent_form(response.body, response.url, fetch.run.seconds_left, fetch.run.account)
         if form is None:
             return False
         transport: Transport = "http" if fetch.transport == "browser" else fetch.transport

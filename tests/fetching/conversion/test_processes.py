@@ -366,13 +366,14 @@ async def test_a_large_consent_page_is_read_in_a_process():
     names = (b"a%d" % number if number % 1000 else b'a%d=">"' % number for number in range(60_000))
     slow = b"<form " + b" ".join(names) + b">" + form
     try:
-        found = await conversions.consent_form(b"<p>word</p>" * 4000 + form, "https://consent.example/")
+        found = await conversions.consent_form(b"<p>word</p>" * 4000 + form, "https://consent.example/", 30)
         assert found.url == "https://consent.example/save"
-        reading, ticks = asyncio.ensure_future(conversions.consent_form(slow, "https://consent.example/")), 0
+        reading, ticks = asyncio.ensure_future(conversions.consent_form(slow, "https://consent.example/", 30)), 0
         while not reading.done():  # the loop itself is tested
             await asyncio.sleep(0.01)
             ticks += 1
         assert (await reading, ticks > 20) == (None, True)
+        assert await conversions.consent_form(slow, "https://consent.example/", 0) is None  # no time is left
     finally:
         await conversions.release()
 

@@ -9,7 +9,7 @@ import signal
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from threading import Lock, Thread
 from typing import Any
@@ -150,16 +150,19 @@ class Conversions:
             return plain
         raise UpstreamError(*plain)
 
-    async def consent_form(self, body: bytes, url: str, account: str = "") -> Form | None:
+    async def consent_form(self, body: bytes, url: str, left: float, account: str = "") -> Form | None:
         """The submission for the consent page at a URL, by `webdata.pages.consent.form`.
 
-        None also for a page that takes too much time or memory: the parser's time grows with the square of the
-        attributes of one tag.
+        None also for a page that takes too much memory, or more than `left` seconds: the parser's time grows with the
+        square of the attributes of one tag.
         """
         if len(body) <= SMALL_FORM:
             return form(body, url)
-        found: Form | None = await self._attempt(form, (body, url), self.seconds[False], account)
-        return found
+        with suppress(TimeoutError):
+            async with asyncio.timeout(left):
+                found: Form | None = await self._attempt(form, (body, url), self.seconds[False], account)
+                return found
+        return None
 
     async def _attempt(
         self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float, account: str
