@@ -71,7 +71,7 @@ PRIVATE_NAMES = [
     (
         "fetching.transports.handler",
         "Scrapy, the HTTP/1 download handler; Twisted, HTTPConnectionPool",
-        "_contextFactory _download_handlers _factory _pool",
+        "_contextFactory _download_handlers _pool",
         "connecting to addresses alone that the egress rule has allowed",
     ),
     ("fetching.transports.browser.handler", "Scrapy, the errors of download handlers", "_download_handlers", "errors"),
@@ -80,6 +80,12 @@ PRIVATE_NAMES = [
         "Playwright, the pipe to its driver",
         "_proc",
         "a bound on what the script of a page makes the driver send",
+    ),
+    (
+        "fetching.connection_pool",
+        "Twisted, HTTPConnectionPool",
+        "_connections _putConnection _removeConnection _timeouts",
+        "a bound on the idle connections to all hosts together",
     ),
     ("fetching.egress.connect", "Twisted, HTTPConnectionPool", "_reactor", "connecting to allowed addresses alone"),
     ("observability.logs", "Python, logging", "_srcfile", "logging without a look at the stack"),

@@ -22,9 +22,10 @@ from twisted.internet.ssl import Certificate, trustRootFromCertificates
 from twisted.web.client import BrowserLikePolicyForHTTPS
 
 from webdata.domain.errors import RateLimitedError
+from webdata.fetching.connection_pool import MOST_OF_SITE
 from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 from webdata.fetching.transports import http
-from webdata.fetching.transports.http import MAX_IDLE_CONNECTIONS, BoundedHandler, SharedContext
+from webdata.fetching.transports.http import BoundedHandler, SharedContext
 from webdata.runtime.process.shares import SMALL, CallShare, HeldBytes
 
 LARGE = 32 * 1024 * 1024
@@ -157,7 +158,7 @@ class Connection:
 def test_few_idle_connections_stay_open():
     """The limit does not depend on CONCURRENT_REQUESTS_PER_DOMAIN."""
     crawler = get_crawler(settings_dict={"CONCURRENT_REQUESTS_PER_DOMAIN": 1024})
-    assert BoundedHandler(crawler)._pool.maxPersistentPerHost == MAX_IDLE_CONNECTIONS
+    assert BoundedHandler(crawler)._pool.maxPersistentPerHost == MOST_OF_SITE
 
 
 class FirstByte(Protocol):

@@ -17,10 +17,10 @@ from twisted.internet.interfaces import (
     IResolutionReceiver,
     IStreamClientEndpoint,
 )
-from twisted.web.client import HTTPConnectionPool
 from twisted.web.iweb import IPolicyForHTTPS
 from zope.interface import implementer
 
+from webdata.fetching.connection_pool import BoundedPool
 from webdata.fetching.egress.guard import Guard
 from webdata.fetching.egress.reactor_names import endpoint_of
 from webdata.fetching.egress.rule import Address, Target
@@ -28,7 +28,7 @@ from webdata.fetching.egress.rule import Address, Target
 CONNECT_SECONDS = 30.0
 
 
-class GuardedPool(HTTPConnectionPool):
+class GuardedPool(BoundedPool):
     """A pool whose new connections go to checked addresses, whatever endpoint an agent passes."""
 
     def __init__(self, reactor: Any, guard: Guard, policy: IPolicyForHTTPS):

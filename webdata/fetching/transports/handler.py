@@ -99,15 +99,16 @@ def guard_of(crawler: Crawler) -> Guard:
 class GuardedHandler(BoundedHandler):
     """The plain handler, with connections that the guard opens."""
 
+    _pool: GuardedPool
+
     def __init__(self, crawler: Crawler, guard: Guard):
+        self._guard = guard
+        super().__init__(crawler)
+
+    def _bounded_pool(self) -> GuardedPool:
         from twisted.internet import reactor  # noqa: PLC0415 - importing it would install a reactor
 
-        super().__init__(crawler)
-        pool = GuardedPool(reactor, guard, self._contextFactory)
-        pool.maxPersistentPerHost = self._pool.maxPersistentPerHost
-        pool.retryAutomatically = self._pool.retryAutomatically
-        pool._factory = self._pool._factory  # noqa: SLF001  # Scrapy's, lenient with broken servers
-        self._pool = self._guarded_pool = pool
+        return GuardedPool(reactor, self._guard, self._contextFactory)
 
     def _pool_for(self, request: Request) -> Any:
-        return self._guarded_pool.for_caller(Fetch.of(request).run.account)
+        return self._pool.for_caller(Fetch.of(request).run.account)

@@ -34,6 +34,7 @@ from twisted.web.iweb import UNKNOWN_LENGTH, IPolicyForHTTPS, IResponse
 from zope.interface import implementer
 
 from webdata.domain.errors import UpstreamError, WebdataError
+from webdata.fetching.connection_pool import BoundedPool
 from webdata.fetching.fetch import Fetch
 from webdata.runtime.process.shares import SMALL, CallShare
 from webdata.runtime.wire.wire import MAX_HEAD, MAX_HEADERS
@@ -42,8 +43,6 @@ MAX_BODIES = 64
 """Bodies that are read at once. The connections of the others are paused, and TCP's flow control stops the senders."""
 SLOW_BODY_SECONDS = 2.0
 """Seconds after which a body does not count any more: one that arrives so slowly does not fill the memory."""
-MAX_IDLE_CONNECTIONS = 64
-"""Connections to a site that stay open for further requests."""
 MAX_CHUNKS = 100_000
 """Chunks that one body may have; measured, so many of one byte take 0.2 s."""
 MAX_CHUNK_EXTRA = 16 * 1024
@@ -68,8 +67,8 @@ class BoundedHandler(HTTP11DownloadHandler):
     def __init__(self, crawler: Crawler):
         super().__init__(crawler)
         self._contextFactory = SharedContext(self._contextFactory)
-        self._pool.maxPersistentPerHost = MAX_IDLE_CONNECTIONS
-        self._pool._factory = BoundedClientFactory  # noqa: SLF001  # as Scrapy sets its own
+        self._pool = self._bounded_pool()
+        self._pool._factory = BoundedClientFactory  # noqa: SLF001  # as Scrapy sets its own, lenient with broken servers
         self._pool.retryAutomatically = not crawler.settings.getbool("SENT_ONCE")
         self._bodies = BodyLimit()
 
@@ -77,6 +76,11 @@ class BoundedHandler(HTTP11DownloadHandler):
         with bounded_headers(), wrap_twisted_exceptions():
             agent = self._agent(BoundedAgent, self._pool_for(request))
             return await maybe_deferred_to_future(agent.download_request(request))
+
+    def _bounded_pool(self) -> BoundedPool:
+        from twisted.internet import reactor  # noqa: PLC0415 - importing it would install a reactor
+
+        return BoundedPool(reactor)  # type: ignore[no-untyped-call]
 
     def _pool_for(self, request: Request) -> Any:
         """The connections that a request may use."""
