@@ -74,3 +74,13 @@ def test_real_pages_are_no_shells(captures):
     """No saved page with content is a shell."""
     for file in sorted((captures / "fetch").glob("*.html")):
         assert not is_shell(file.read_bytes(), "text/html"), file.name
+
+
+def test_the_longest_description_of_a_shell_stands_for_its_text(read):
+    """Of two descriptions the longer one is given, without the escapes of a program that writes them twice."""
+    short, long = (
+        "name=description content='Short&amp;hellip;'",
+        "property=og:description content='Tea &amp;amp; cake at 5'",
+    )
+    page = f"<title>T</title><meta {short}><meta {long}><body><div id=app></div><script src=/a.js></script>"
+    assert read(page).endswith("\nTea & cake at 5\n")

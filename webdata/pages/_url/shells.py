@@ -1,6 +1,7 @@
 """Pages with next to no content but scripts that would build it."""
 
 import re
+from html import unescape
 
 from lxml.html import HtmlElement
 
@@ -44,7 +45,11 @@ def is_shell(body: bytes, content_type: str) -> bool:
 
 
 def fallback_texts(root: HtmlElement) -> list[str]:
-    """The texts that an unchanged page has for clients without scripts: its description and its `noscript` notes."""
+    """The texts that an unchanged page has for clients without scripts: a description and its `noscript` notes.
+
+    Some programs escape the signs of a description twice.
+    """
     metas = root.xpath('//meta[@name="description" or @property="og:description"]')
-    texts = [*(meta.get("content", "") for meta in metas[:1]), *map(spaced, root.iter("noscript"))]
+    described = max((unescape(meta.get("content", "")) for meta in metas), key=len, default="")
+    texts = [described, *map(spaced, root.iter("noscript"))]
     return [*dict.fromkeys(filter(None, (" ".join(text.split()) for text in texts)))]
