@@ -172,6 +172,10 @@ PAGES = {
         ["//code[@class = 'language-js']", "not(//p)"],
     ),
     "a line under text": ("<p>Text<br>====</p>", ["not(//h1[contains(., 'Text')])", "//p[contains(., '====')]"]),
+    "check boxes that open a block": (
+        "<ul><li><input type=checkbox id=a><div>Ann said</div><li><input type=checkbox id=b><div>Ben said</div></ul>",
+        ["//li[normalize-space() = 'Ann said']", "//li[normalize-space() = 'Ben said']"],
+    ),
     "check boxes": (
         "<ul><li><input type=checkbox checked> Done<li><label><input type=checkbox disabled> Open</label></ul>",
         ["//li[. = '[x] Done']", "//li[. = '[ ] Open']"],

@@ -108,8 +108,14 @@ def _box(item: HtmlElement) -> HtmlElement | None:
             inner.get("type", "").lower() == "checkbox" if inner.tag == "input" else inner.get("role") == "checkbox"
         )
         if is_box:
-            return inner
+            return None if _opens(inner) else inner
     return None
+
+
+def _opens(box: HtmlElement) -> bool:
+    """Whether a box stands before a block, which it opens by a style sheet: that of a task is in its line."""
+    following = box.getnext()
+    return following is not None and following.tag == "div" and not (box.tail or "").strip()
 
 
 def normalise(root: HtmlElement) -> None:
