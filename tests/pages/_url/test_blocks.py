@@ -19,6 +19,11 @@ import pytest
             "```python\nx\n```",
         ),
         ("<div class='highlight-default notranslate'><pre>x</pre></div>", "```\nx\n```"),
+        (
+            "<blockquote><div><div>Ann:</div></div><div><div><p>One</p><pre>a\n\n\nb</pre></div></div></blockquote>",
+            "> Ann:\n>\n> One\n>\n> ```\n> a\n> \n> \n> b\n> ```",
+        ),
+        ("<p>One</p><div>&nbsp;</div><p>\u200b</p><p>Two</p>", "One\n\nTwo"),
     ],
 )
 def test_lists_tables_and_listings_are_normalised(within, html, expected):

@@ -175,3 +175,10 @@ def test_of_several_headlines_the_one_that_the_title_says_is_the_pages(read, tit
     text = "The page says a thing or two about its subject, until it is about as long as paragraphs use to be. "
     page = f'<title>{title}</title><script type="application/ld+json">{{"@type": "NewsArticle"}}</script>'
     assert read(f"{page}<div>{headlines}</div><div>{f'<p>{text}</p>' * 12}</div>").startswith(f"# {expected}\n")
+
+
+@pytest.mark.parametrize("tag", ["div", "p"])
+def test_a_page_that_begins_with_its_title_has_it_as_headline(read, tag):
+    """A title in an element without meaning at the beginning of a page is its headline."""
+    text = read(f"<title>Kettles</title><body><div><{tag}>Kettles</{tag}></div><p>One of steel.</p>")
+    assert text == "# Kettles\n\nOne of steel.\n"

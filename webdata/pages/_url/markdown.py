@@ -60,6 +60,9 @@ SPACES = re.compile(r"[ \t\r\n\f]+")
 EMPTY_LINES = re.compile(r"\n{3,}")
 LINE_ENDS = re.compile(rf" ?{LINE_END}[ {LINE_END}]*+")
 FIRST_LINE = re.compile(rf"(?<!\\)\|{LINE_END}")
+QUOTED_LINES = re.compile(r"^((?:> ?)*+>) *+\n(?:\1 *+\n)+", re.MULTILINE)
+"""Empty lines of a quotation."""
+INVISIBLE_LINES = re.compile(r"^[ \t]*+[\u00a0\u200b\ufeff][ \t\u00a0\u200b\ufeff]*+$", re.MULTILINE)
 BLANK_LINES = re.compile(rf"^[ \t]*+({BLANK})$", re.MULTILINE)
 
 
@@ -113,6 +116,7 @@ def converted(
             paragraph = part.makeelement("p")
             paragraph.text = note
             part.append(paragraph)
+    _head(part, title)
     written = _written(part)
     if not written.strip():
         return Converted(f"{inert(title)}\n" if title else plain_text(text), plain)
@@ -235,12 +239,22 @@ def _titled(written: str, title: str, part: HtmlElement, headlines: Sequence[Htm
     return f"# {inert(title)}\n\n{written}"
 
 
+def _head(part: HtmlElement, title: str) -> None:
+    """Make the block with which a part begins its headline, in place, where it is its title and no other is."""
+    first = _first(part)
+    if first is not None and first.tag in ("div", "p") and part.find(".//h1") is None and _begins_with(part, title):
+        first.tag = "h1"
+
+
 def _begins_with(part: HtmlElement, title: str) -> bool:
     """Whether the first heading or block with text of a part is its title."""
-    for block in part.iter(*BLOCKS):
-        if next(block.iterdescendants(*BLOCKS), None) is None and (text := spaced(block)):
-            return text.casefold() == title.casefold()
-    return False
+    first = _first(part)
+    return first is not None and spaced(first).casefold() == title.casefold()
+
+
+def _first(part: HtmlElement) -> HtmlElement | None:
+    blocks = (block for block in part.iter(*BLOCKS) if next(block.iterdescendants(*BLOCKS), None) is None)
+    return next((block for block in blocks if spaced(block)), None)
 
 
 def _written(part: HtmlElement) -> str:
@@ -259,6 +273,7 @@ def _written(part: HtmlElement) -> str:
         element.attrib.update(attributes)
     html = etree.tostring(part, encoding="unicode", method="html", with_tail=False)
     text = html_to_markdown.convert(html, OPTIONS).content or ""
+    text = QUOTED_LINES.sub(r"\1\n", INVISIBLE_LINES.sub("", text))
     text = EMPTY_LINES.sub("\n\n", text).strip("\n") + "\n"
     text = text.replace(f"{mathematics.BACKSLASH}\\", mathematics.BACKSLASH)  # in cells the converter escapes, too
     return _with_lines(text).replace(mathematics.BACKSLASH, "\\")
