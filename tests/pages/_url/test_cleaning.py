@@ -465,3 +465,12 @@ def test_a_heading_goes_with_the_navigation_below_it(read):
         "Machines",
         "Record",
     ]
+
+
+def test_a_headline_that_leads_to_its_own_page_stays_outside_of_main(read):
+    """The headline before the main part stays, also with its text in a link to the page itself."""
+    headline = "<h1><a href=/a/page.html>How deep is the machine</a></h1>"
+    text = read(
+        f"<title>T</title><body><div>{headline}<p>Asked today</p></div><div role=main>{f'<p>{NOTE}</p>' * 9}</div>"
+    )
+    assert text.startswith("# How deep is the machine\n")

@@ -377,9 +377,8 @@ def _outside_of_main(weights: Weights) -> list[HtmlElement]:
     around = {main, *main.iterancestors()}
     if weights.headed and main not in weights.headed:
         around |= weights.headed
-    return [
-        element for outer in around - {main} if outer in weights.prose for element in outer if element not in around
-    ]
+    outside = (outer for outer in around - {main} if outer in weights.prose and outer.tag != "h1")
+    return [element for outer in outside for element in outer if element not in around]
 
 
 def _beside_main(weights: Weights) -> Iterator[HtmlElement]:
