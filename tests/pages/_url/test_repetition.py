@@ -252,6 +252,7 @@ def posts_of(names, head):
     [
         "<div class=head><img src=/p.png alt='{0}'><div class=who>{0}</div></div>",
         "<div class=head itemprop=author><div class=who><span itemprop=name>{0}</span></div></div>",
+        "<div class=head itemprop=author><div class=who><a href=/u>{0}</a></div></div>",
         "<div class=head><h4><a href=/u>{0}</a></h4><div>Senior member of this house</div></div>",
     ],
 )
@@ -276,8 +277,50 @@ def test_a_picture_in_one_link_with_its_name_is_a_button(read):
         ("<div class=head><div>Joined: 2{1}/11/2025</div></div>", False),
         ("<div class=head><div>Joined: <b>2{1}/11/2025</b></div></div>", False),
         ("<div class=head><div>2{1}/11/2025</div><time>{1} May</time></div>", False),
+        ("<div class=head><div>2{1}/11/2025</div><time datetime=2025-11-2{1}></time></div>", True),
     ],
 )
 def test_dates_of_posts_without_times_stay(read, head, is_shown):
     """A date says of when a post is, unless it has a label, as that of a member, or the posts have times."""
     assert ("21/11/2025" in read(posts_of(["Ann"] * 5, head), content="main")) is is_shown
+
+
+FACTS = "<h3><a href=/u/{1}>{1}</a></h3><a href=/u/{1}/posts>12 posts</a> <a href=/u>5 stars</a>"
+HEAD = f"<{{0}} class=author-column>{FACTS}</{{0}}>"
+
+
+@pytest.mark.parametrize("tag", ["aside", "div"])
+def test_each_post_names_its_author_beside_its_text(read, tag):
+    """The column with the author's name is in each post of a page, also of short ones behind the last long one."""
+    names = ("Ann", "Ben", "Cy", "Dan")
+    texts = [NOTE.format(number) * 4 for number in range(2)] + ["Yes.", "Thanks."]
+    posts = [f"{HEAD.format(tag, name)}<div class=text>{text}</div>" for name, text in zip(names, texts, strict=True)]
+    text = read(thread(*posts))
+    assert [name for name in names if f"### [{name}]" not in text] == []
+
+
+def test_the_dates_of_short_posts_stay(read):
+    """A list of the menu of a post that has its date stays where no long post follows, too."""
+    date = "<li><a href=/p/{0}><time>May {0}</time></a>"
+    menu = f"<ul class=menu>{date}<li><a>A</a><li><a>B</a><li><a href=/p/{{0}}>#{{0}}</a></ul>"
+    texts = [NOTE.format(number) * 4 for number in range(1, 4)] + ["Yes.", "Thanks."]
+    posts = [f"{menu.format(number)}<div class=text>{text}</div>" for number, text in enumerate(texts, 1)]
+    text = read(thread(*posts))
+    assert [number for number in range(1, 6) if f"[May {number}]" not in text] == []
+
+
+def test_a_quotation_with_whom_it_quotes_is_no_label(read):
+    """A short quotation in an element of its own is text of its post, and so is the name above it."""
+    quote = "<aside class=quote><div class=title>Ann{0}:</div><blockquote><p>What is gate {0}?</p></blockquote></aside>"
+    posts = [f"<div class=text>{quote.format(number)}<p>{NOTE.format(number) * 2}</p></div>" for number in range(3)]
+    text = read(thread(*posts), content="main")
+    assert [number for number in range(3) if f"What is gate {number}?" not in text] == []
+
+
+def test_a_post_with_nearly_all_of_the_prose_says_whose_it_is(read):
+    """The name and the time of the only long post of a thread are what the thread is about."""
+    head = "<div class=head><h4><a href=/u>Ann</a></h4></div>"
+    text = f"<div class=body><div><time>May 5</time></div><div class=text>{PROSE}</div></div>"
+    written = read(thread(f"{head}{text}"), content="main")
+    assert "[Ann]" in written
+    assert "May 5" in written

@@ -31,6 +31,7 @@ from webdata.pages._url.names import (
 from webdata.pages._url.page_kinds import PageKind
 from webdata.pages._url.pointers import links_again, other_languages, repeated_links, skip_links
 from webdata.pages._url.prices import free_prices, repeated_prices
+from webdata.pages._url.repetition import heads_of_posts, is_quotation
 from webdata.pages._url.twins import twins
 from webdata.pages._url.weights import BLOCKS, HEADINGS, PROSE, Weights
 
@@ -123,9 +124,10 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
         ("link that another repeats", repeated_links(weights)),
     )
     weights = removals.weights(body)
-    parts, mains = weights.elements[1:], _around_mains(weights)
-    landmarks = _landmarks(parts, weights)
-    beside = [element for element in parts if element not in mains and _is_beside(element, kind, weights)]
+    parts, landmarks = weights.elements[1:], _landmarks(weights.elements[1:], weights)
+    heads = heads_of_posts(weights) if kind is PageKind.THREAD else frozenset()
+    content = _around_mains(weights) | heads
+    beside = [element for element in parts if element not in content and _is_beside(element, kind, weights)]
     removals.drop(
         body,
         ("link that another repeats", links_again(weights)),
@@ -139,12 +141,12 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
     removals.drop(body, ("outside of main", _outside_of_main(removals.weights(body))))
     weights = removals.weights(body)
     outside = _outside(weights)
-    links = [*_links_around(weights, outside, kind)]
+    links = [element for element in _links_around(weights, outside, kind) if element not in heads]
     if kind not in (PageKind.LISTING, PageKind.OTHER):
         links = with_records(links, weights)
     removals.drop(
         body,
-        ("named chrome around the content", named_around(weights, CHROME_NAMES)),
+        ("named chrome around the content", (e for e in named_around(weights, CHROME_NAMES) if e not in heads)),
         ("links around the content", with_headings(emptied(links, weights))),
         ("cards of other pages", with_headings(cards_of_others(weights, outside, kind))),
     )
@@ -393,7 +395,7 @@ def _mains(weights: Weights) -> list[HtmlElement]:
     return [element for element in weights.elements if element.tag == "main" or element.get("role") == "main"]
 
 
-def _around_mains(weights: Weights) -> Container[HtmlElement]:
+def _around_mains(weights: Weights) -> set[HtmlElement]:
     """The elements around the main part of a page, such as `content-sidebar-wrap`."""
     found: set[HtmlElement] = set()
     for main in _mains(weights):
@@ -416,7 +418,7 @@ def _is_sidebar(element: HtmlElement, weights: Weights) -> bool:
     named = is_aside(element)
     if not named and (element.tag in WHOLES or SIDEBARS.isdisjoint((*words_of(element), *id_words(element)))):
         return False
-    if element in weights.headed or weights.text[element] > HALF * weights.whole:
+    if element in weights.headed or weights.text[element] > HALF * weights.whole or is_quotation(element):
         return False
     if not weights.prose[element] and not (is_inner(element) if named else _is_inner_article(element)):
         return True

@@ -21,7 +21,7 @@ from webdata.pages._url.opening import opened
 from webdata.pages._url.page_kinds import PageKind, page_kind
 from webdata.pages._url.pointers import unlink_headlines
 from webdata.pages._url.prices import free_prices, is_price
-from webdata.pages._url.weights import BLOCKS, PROSE, Weights, size
+from webdata.pages._url.weights import BLOCKS, HEADINGS, PROSE, Weights, size
 
 NEARLY_ALL = 0.9
 """The share of its parent's prose that an element must have to be used instead of it."""
@@ -244,10 +244,14 @@ def _is_headed_main_part(best: HtmlElement, around: HtmlElement, weights: Weight
 
 
 def _is_thread(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
-    """The same of a thread, without prose between the headline and the element: a question is short beside answers."""
+    """The same of a thread, without prose between the headline and the element: a question is short beside answers.
+
+    And without headings and times: they say whose a post is, and of when, where it has nearly all prose of a page.
+    """
     before = [*takewhile(lambda child: child is not best, around)]
     after = [*takewhile(lambda child: child not in weights.headed, reversed(before))]
-    return _is_main_part(best, around, weights) and not any(weights.prose[child] for child in after)
+    is_headed = any(weights.prose[child] or next(child.iter("time", *HEADINGS), None) is not None for child in after)
+    return _is_main_part(best, around, weights) and not is_headed
 
 
 def _is_all(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:

@@ -16,6 +16,7 @@ from webdata.pages._url.cards import with_records
 from webdata.pages._url.cleaning import emptied, with_headings
 from webdata.pages._url.dropping import Removals
 from webdata.pages._url.page_kinds import PageKind
+from webdata.pages._url.repetition import heads_of_posts
 from webdata.pages._url.weights import BLOCKS, HEADINGS, PROSE, size
 
 ARTICLE = 600
@@ -44,8 +45,9 @@ def trimmed(part: HtmlElement, site: Container[str], kind: PageKind, removals: R
     before, after = _until_prose(blocks, site), _until_prose(reversed(blocks), site)
     outer = {*before, *after}
     chrome = [block for block in blocks if block in outer and _is_chrome(block, site)]
-    if kind is PageKind.THREAD:  # of the first and the last post, too, it says when it was written
-        chrome = [block for block in chrome if date(block.text_content()) is None]
+    if kind is PageKind.THREAD:  # of the first and the last post, too, it says whose it is, and of when
+        heads = heads_of_posts(weights)
+        chrome = [block for block in chrome if block not in heads and date(block.text_content()) is None]
     if kind is not PageKind.OTHER:
         chrome = emptied(with_records(chrome, weights), weights)
     removals.drop(part, ("links around the text", with_headings(chrome)))

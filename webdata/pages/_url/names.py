@@ -28,7 +28,7 @@ VENDORS = frozenset([
     "trc_related_container", "taboola", "adsbygoogle", "ad-slot-header__wrapper", "google-auto-placed",
     "mw-editsection", "mw-jump-link", "navbox", "catlinks", "headerlink", "cli-modal", "cookie-consent", "upsells",
     "cross-sells", "skip-link", "skip-to-content-link", "sociable",
-    "js-browserWarning", "p-sectionLinks", "message-signature", "bbCodeBlock-expandLink", "navheader",
+    "js-browserWarning", "p-sectionLinks", "offCanvasMenu", "message-signature", "bbCodeBlock-expandLink", "navheader",
     "navfooter", "u-bottomFixer", "ipsPwaInstall",
     "iPwaInstall__learnPopover", "ipsSkipToContent", "cTopicPostArea", "copy-path",
 ])  # fmt: skip

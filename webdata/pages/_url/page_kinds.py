@@ -60,7 +60,7 @@ MARKS = {
         "phpbb", "ipsComment", "ipsTopic", "MessageList", "CommentThread", "js-discussion", "js-timeline-item",
         "TimelineItem", "fatitem", "comtr", "question-page", "answercell", "App-content--discussion", "PostStream",
         "DiscussionPage", "shreddit-post", "shreddit-comment", "postlist", "postbit", "post_wrapper", "postcontainer",
-        "comment-node",
+        "comment-node", "comments_subtree",
     ]),
     PageKind.DOCUMENTATION: frozenset([
         "sphinxsidebar", "rst-content", "bd-article", "theme-doc-markdown", "docs-doc-page", "md-content__inner",

@@ -102,7 +102,7 @@ def labels(weights: Weights) -> Iterator[HtmlElement]:
     naming = {around for name in named for around in (name, *name.iterancestors())}
     headed = {e for name in named if name.tag != "time" for e in (*name.iter("*"), *name.iterancestors())}
     for aside in weights.elements:
-        if aside.tag == "aside" and not weights.prose[aside]:
+        if aside.tag == "aside" and not weights.prose[aside] and not is_quotation(aside):
             yield from (element for element in aside.iter("*") if element not in headed)
     for parts in _places(weights, naming).values():
         if len(parts) < TWICE or sum(weights.text[part] for part in parts) > MUCH * weights.whole:
@@ -111,6 +111,22 @@ def labels(weights: Weights) -> Iterator[HtmlElement]:
         compared = templates if are_short else signatures
         if not any(weights.prose[part] for part in parts) or _are_repeated(compared[part] for part in parts):
             yield from parts
+
+
+def heads_of_posts(weights: Weights) -> frozenset[HtmlElement]:
+    """The parts of a thread's posts that say whose each is, and of when; short posts have them like the others.
+
+    Posts are siblings of one form, at least two of them with prose.
+    """
+    blocks = (element for element in weights.elements if weights.prose[element] and _first_name(element))
+    forms = Counter(form(element) for element in blocks)
+    posts = {element for element in weights.elements if forms.get(form(element), 0) >= TWICE}
+    found: set[HtmlElement] = set()
+    for name in _naming(weights):
+        around = [name, *name.iterancestors()]
+        outer = next((number for number, element in enumerate(around) if element in posts), 0)
+        found.update(around[:outer])
+    return frozenset(found)
 
 
 def behind_posts(weights: Weights) -> list[HtmlElement]:
@@ -223,11 +239,12 @@ def _posts(inner: HtmlElement, weights: Weights) -> HtmlElement | None:
 def _naming(weights: Weights) -> Iterator[HtmlElement]:
     """What says whose a post is, and of when: times, headings, linked terms of facts, but no rank below a name.
 
-    Also the names of authors by schema.org and beside their pictures, and on a page without a time for each the dates.
+    Also the names of authors by schema.org, or else their first links, and those beside their pictures, and on a page
+    without a time for each the dates.
     """
     yield from _authors(weights)
-    times = [*islice(weights.elements[0].iter("time"), TWICE)]
-    if len(times) < TWICE and not any(time.get("itemprop") for time in times):
+    times = (time for time in weights.elements[0].iter("time") if weights.text[time])
+    if len([*islice(times, TWICE)]) < TWICE:
         yield from (element for element in weights.elements if _is_date(element, weights))
     name = ""
     for element in weights.elements:
@@ -253,8 +270,9 @@ def _authors(weights: Weights) -> Iterator[HtmlElement]:
             left = 0
             if link is None or link not in (element, *element.iterancestors()):
                 yield element
-        elif element.get("itemprop") == "name" and any(e.get("itemprop") == "author" for e in element.iterancestors()):
-            yield element
+        elif element.get("itemprop") == "author":
+            named = [inner for inner in element.iter("*") if inner.get("itemprop") == "name"]
+            yield from named or islice((link for link in element.iter("a") if weights.text[link]), 1)
 
 
 def _is_date(element: HtmlElement, weights: Weights) -> bool:
@@ -298,13 +316,21 @@ def _unnumbered(text: str | None) -> str:
     return _folded(NUMBERS.sub("", text)) if text else ""
 
 
-def _is_quoted(element: HtmlElement, weights: Weights, texts: Container[HtmlElement | None]) -> bool:
-    """Whether an element is a quotation, a list or a glossary in a post, but neither all posts nor a member's facts.
+def is_quotation(element: HtmlElement) -> bool:
+    """Whether an element is an aside around a quotation with whom it quotes, as posts have it."""
+    return element.tag == "aside" and element.find("blockquote") is not None
 
-    A list is in a post beside a paragraph of it; `texts` are the elements with such paragraphs.
+
+def _is_quoted(element: HtmlElement, weights: Weights, texts: Container[HtmlElement | None]) -> bool:
+    """Whether an element is a quotation, also with whom it quotes, a list or a glossary in a post.
+
+    But neither all posts nor a member's facts. A list is in a post beside a paragraph of it; `texts` are the elements
+    with such paragraphs.
     """
     if element.tag == "dl":
         return weights.prose[element] > 0
+    if element.tag == "aside":
+        return is_quotation(element)
     if element.tag == "ul":
         return element.getparent() in texts and weights.share(element) < MOST
     return element.tag in QUOTED and weights.share(element) < MOST
