@@ -324,3 +324,12 @@ def test_a_post_with_nearly_all_of_the_prose_says_whose_it_is(read):
     written = read(thread(f"{head}{text}"), content="main")
     assert "[Ann]" in written
     assert "May 5" in written
+
+
+def test_the_title_of_a_record_is_no_copy(read):
+    """A linked heading stays with the other facts of its record, also where a record before it has the same."""
+    title = "<h3><a href=/{0}>Battery of the machine {0}</a></h3>"
+    first = "".join(f"<li class=top>{title.format(number)}" for number in range(4))
+    second = "".join(f"<div class=hit>{title.format(number)}<p>${number}9.00</p></div>" for number in range(4))
+    text = read(f"<h1>T</h1><ul>{first}</ul><div>{second}</div>", content="main")
+    assert text.count("### [Battery of the machine 2]") == 2

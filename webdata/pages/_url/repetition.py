@@ -73,7 +73,7 @@ def copies(weights: Weights, *, of_records: bool) -> Iterator[HtmlElement]:
     for element in _blocks(weights.elements[1:], lambda one: one.tag in WHOLES):
         is_before = is_before and not (element.tag == "h1" and element in weights.headed)
         has_begun = has_begun or weights.own_prose[element] > 0
-        if weights.text[element] < COPIED or element.tag == "li":
+        if weights.text[element] < COPIED or element.tag == "li" or (not of_records and _is_linked(element, weights)):
             continue
         first = firsts.setdefault(signatures[element], element)
         if is_before and element not in weights.headed:
@@ -89,6 +89,13 @@ def copies(weights: Weights, *, of_records: bool) -> Iterator[HtmlElement]:
             yield first
         else:
             yield element
+
+
+def _is_linked(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element is a heading that leads to another page: the title of a record is a copy only with that."""
+    if element.tag not in HEADINGS:
+        return False
+    return weights.links[element] > 0 or next(element.iterancestors("a"), None) is not None
 
 
 def labels(weights: Weights) -> Iterator[HtmlElement]:
