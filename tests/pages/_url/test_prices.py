@@ -81,3 +81,13 @@ def test_a_list_of_products_stays_beside_the_text_of_a_page(read):
     text = read(f"<body><h1>Kettles</h1><div>{parts}</div><div class=text>{PARAGRAPHS}</div>")
     assert "$31.00" in text
     assert "$41" not in text
+
+
+@pytest.mark.parametrize(
+    ("read_aloud", "expected"),
+    [("current price $169.99", "$169.99"), ("$169.99.", "$169.99"), ("4.5 stars of 169", "$16999")],
+)
+def test_a_price_with_raised_cents_has_the_point_that_is_read_aloud(within, read_aloud, expected):
+    """Cents without a point are written as screen readers say the same price, not as another number."""
+    shown = "<div aria-hidden=true><span>$</span><span>169</span><span>99</span></div>"
+    assert expected in within(f"<div>{shown}<span class=aloud>{read_aloud}</span></div>")

@@ -8,6 +8,7 @@ from unicodedata import category
 from lxml.html import HtmlElement
 
 from webdata.pages._text import price
+from webdata.pages._url.dropping import drop
 from webdata.pages._url.twins import LISTED, MONEY, MOST_INNER, is_small, line
 from webdata.pages._url.weights import BLOCKS, PROSE, Weights, size
 
@@ -16,6 +17,7 @@ MOST_LEVELS = 4
 """Elements around the sign of a currency within its price."""
 PRICE = re.compile(r"\D\d{1,3}(?:[.,]?\d{3}){0,3}(?:[.,]\d\d)?(?:/\w{1,6}\*?)?")
 """A price without spaces, perhaps for a time: `$549.00`, `$49/mo`."""
+DIGITS = re.compile(r"\d")
 APART = frozenset(["div", "p", "sup"])
 """Elements that set the sign or the cents of a price apart."""
 PIECES = APART | {"b", "small", "strong"}
@@ -69,8 +71,23 @@ def _join(sign: str, around: HtmlElement | None) -> None:
         if around is None or _packed(around) != sign:
             break
         around = around.getparent()
-    if around is not None and PRICE.fullmatch(_packed(around)):
+    if around is None or not PRICE.fullmatch(packed := _packed(around)):
+        return
+    if price := _read_aloud(around, sign, packed):
+        drop([*around])
+        around.text = price
+    else:
         _put_in_line(around)
+
+
+def _read_aloud(shown: HtmlElement, sign: str, packed: str) -> str | None:
+    """The price that the element right after a shown one has for screen readers, where raised cents have no point."""
+    following = shown.getnext()
+    if shown.get("aria-hidden") != "true" or following is None or not is_small(following):
+        return None
+    found = re.search(rf"{re.escape(sign)}\d[\d.,]*+", line(following)[:LONGEST_PRICE])
+    is_same = found is not None and DIGITS.findall(found[0]) == DIGITS.findall(packed)
+    return found[0].rstrip(".,") if found is not None and is_same else None
 
 
 def _put_in_line(price: HtmlElement) -> None:
