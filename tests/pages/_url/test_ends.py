@@ -84,7 +84,7 @@ def test_no_text_outside_links_is_lost(parts):
     """Nothing is removed from a page without links and labels."""
     part = document_fromstring(f"<body><div>{'</p>'.join(parts)}</div>" + "<p>" + "long words " * 99)
     words = part.text_content()
-    trimmed(part, {"site.example.org"}, PageKind.ARTICLE, Removals())
+    trimmed(part, {"site.example.org"}, PageKind.ARTICLE, None, Removals())
     assert part.text_content() == words
 
 

@@ -83,6 +83,16 @@ def test_a_list_of_products_stays_beside_the_text_of_a_page(read):
     assert "$41" not in text
 
 
+def test_the_products_of_a_listing_are_what_it_is_about_beside_longer_texts(read):
+    """Cards with names and prices stay in front of the texts for search engines, which are most of the page."""
+    card = "<li><a href=/{0}><img src=/{0}.jpg alt=''></a><p><a href=/{0}>Kettle of steel {0}</a></p><p>${0}.00</p>"
+    cards = "".join(card.format(number) for number in range(31, 41))
+    page = f"<body><h1>Kettles</h1><div><ul>{cards}</ul></div><div class=text>{PARAGRAPHS * 2}</div>"
+    texts = [read(page, content=content) for content in ("page", "main")]
+    assert [text.count("[Kettle of steel") for text in texts] == [10, 10]
+    assert [text.count(".00\n") for text in texts] == [10, 10]
+
+
 @pytest.mark.parametrize(
     ("read_aloud", "expected"),
     [("current price $169.99", "$169.99"), ("$169.99.", "$169.99"), ("4.5 stars of 169", "$16999")],

@@ -18,7 +18,7 @@ from webdata.pages._url.dropping import Removal, Removals
 from webdata.pages._url.ends import hosts, trimmed
 from webdata.pages._url.names import COMMENT_NAMES, all_words
 from webdata.pages._url.opening import opened
-from webdata.pages._url.page_kinds import PageKind, page_kind
+from webdata.pages._url.page_kinds import PageKind, page_kind, products_of
 from webdata.pages._url.pointers import unlink_headlines
 from webdata.pages._url.prices import free_prices, is_price
 from webdata.pages._url.weights import BLOCKS, HEADINGS, PROSE, Weights, size
@@ -81,6 +81,7 @@ def readable(root: HtmlElement, objects: Sequence[Any], text: str, url: str, bas
     words = _words(body.text_content())
     remove_chrome(body, kind, removals)
     remove_around_text(body, kind, removals)
+    products = products_of(body) if kind is PageKind.OTHER else None
     if extent == "main":
         remove_beside(body, kind, removals)
     is_narrow = extent == "main" or kind is PageKind.ARTICLE
@@ -90,19 +91,21 @@ def readable(root: HtmlElement, objects: Sequence[Any], text: str, url: str, bas
         PageKind.THREAD: _is_thread,
     }
     is_enough = of_kind.get(kind, _is_whole_text)
-    part = _narrowed(body, is_enough if is_narrow else _is_all, kind, removals)
+    part = _narrowed(body, is_enough if is_narrow else _is_all, kind, products, removals)
     if extent == "main" and kind in MOSTLY_FACTS:
         weights = removals.weights(part)
-        around = [e for e in _around_most(weights) if kind is not PageKind.PRODUCT or not is_price(e, weights)]
+        around = [e for e in _around_most(weights) if not (_is_around(products, e) or _is_price(e, kind, weights))]
         removals.drop(part, ("around most of the text", around))
     if kind is not PageKind.LISTING:
-        trimmed(part, site, kind, removals)
+        trimmed(part, site, kind, products, removals)
     left = sum(_words(removal.text) for removal in removals.found)
     return Readable(part, kind, removals.found, left / words if words else 0.0)
 
 
-def _narrowed(body: HtmlElement, is_enough: IsEnough, kind: PageKind, removals: Removals) -> HtmlElement:
-    """The smallest part with enough of the page, with its headline and lead; all of a page without much prose."""
+def _narrowed(
+    body: HtmlElement, is_enough: IsEnough, kind: PageKind, products: HtmlElement | None, removals: Removals
+) -> HtmlElement:
+    """The smallest part with enough of the page, with its headline, lead and products; else all of it."""
     weights = removals.weights(body)
     if weights.total < ARTICLE or kind is PageKind.LISTING:
         return body
@@ -111,6 +114,8 @@ def _narrowed(body: HtmlElement, is_enough: IsEnough, kind: PageKind, removals: 
     while (inner := _inner(part, weights, is_enough)) is not None:
         if part in around and inner not in around | mains:
             break  # much prose beside the `main` with the headline is the site's, such as its terms
+        if _is_around(products, part) and not _is_around(products, inner):
+            break
         part = inner
     if part is body or (kind is PageKind.OTHER and _is_within_comments(part)):
         return body
@@ -157,6 +162,14 @@ def _around_most(weights: Weights) -> Iterator[HtmlElement]:
             )
             if element is not inner and element not in weights.headed and not is_text:
                 yield element
+
+
+def _is_price(element: HtmlElement, kind: PageKind, weights: Weights) -> bool:
+    return kind is PageKind.PRODUCT and is_price(element, weights)
+
+
+def _is_around(products: HtmlElement | None, element: HtmlElement) -> bool:
+    return products is not None and element in (products, *products.iterancestors())
 
 
 def _is_section(element: HtmlElement, weights: Weights) -> bool:

@@ -33,8 +33,10 @@ def hosts(root: HtmlElement, url: str) -> frozenset[str]:
     return frozenset(map(_host, [url, *named[:1]])) - {""}
 
 
-def trimmed(part: HtmlElement, site: Container[str], kind: PageKind, removals: Removals) -> None:
-    """Remove, in place, the chrome before and after the text of a page's content.
+def trimmed(
+    part: HtmlElement, site: Container[str], kind: PageKind, products: HtmlElement | None, removals: Removals
+) -> None:
+    """Remove, in place, the chrome before and after the text of a page's content, but no title of the products on it.
 
     Relative links, and those to the hosts in `site`, lead to other pages of the same site.
     """
@@ -44,6 +46,7 @@ def trimmed(part: HtmlElement, site: Container[str], kind: PageKind, removals: R
     blocks = _innermost(part)
     before, after = _until_prose(blocks, site), _until_prose(reversed(blocks), site)
     outer = {*before, *after}
+    outer.difference_update(() if products is None else products.iter("*"))
     chrome = [block for block in blocks if block in outer and _is_chrome(block, site)]
     if kind is PageKind.THREAD:  # of the first and the last post, too, it says whose it is, and of when
         heads = heads_of_posts(weights)

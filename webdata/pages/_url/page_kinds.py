@@ -6,14 +6,19 @@ pages, by exact tokens.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from itertools import islice, takewhile
 from typing import Any
+from unicodedata import category
 
 from lxml.html import HtmlElement
 
 from webdata.pages._url import json_ld
 from webdata.pages._url.blocks import spaced
+from webdata.pages._url.pointers import NOWHERE
+from webdata.pages._url.repetition import form
+from webdata.pages._url.twins import MONEY
 from webdata.pages._url.weights import PROSE, size
 
 
@@ -74,6 +79,14 @@ MARKS = {
 TYPE = re.compile(r'"@type"\s*:\s*(?:"([^"]{1,60})"|\[([^\]]{1,300})\])')
 MOST_TYPES = 2000
 """Types in the data of a page that are read."""
+SEVERAL_CARDS = 8
+"""Priced cards of one form from which they are what a page is about that does not say what it is."""
+MANY_CARDS = 20
+"""Those from which a page is a listing that names one product in its data: a category may have one rating."""
+MOST_LEVELS = 9
+"""Elements around a price within its card."""
+CELLS = frozenset(["option", "td", "tr"])
+UNSHOWN = frozenset(["option", "script", "style"])
 NAMED = 1000
 """Characters of a class that are read."""
 TENTH = 0.1
@@ -94,7 +107,7 @@ def page_kind(root: HtmlElement, objects: Sequence[Any]) -> PageKind:
     is_offered = not listed and products < FEW_PRODUCTS and any(types[name] for name in OFFERS)
     is_one = products and (is_offered or _is_headed_by_product(root, objects))
     if graph is PageKind.PRODUCT or PageKind.PRODUCT in marks or is_one:
-        return PageKind.PRODUCT
+        return PageKind.LISTING if is_one and products_of(root, MANY_CARDS) is not None else PageKind.PRODUCT
     if graph is PageKind.ARTICLE and _is_scattered(root):
         graph = None  # many sites say of each page that it is an article
     if articles and not listed:
@@ -113,6 +126,34 @@ def _is_headed_by_product(root: HtmlElement, objects: Sequence[Any]) -> bool:
 
 FEW_PRODUCTS = 4
 """Products in the data of a page from which it lists them."""
+
+
+def products_of(root: HtmlElement, fewest: int = SEVERAL_CARDS) -> HtmlElement | None:
+    """The element with the most children of one form, each with a link to another page, a picture and a price."""
+    linked = _around(link for link in root.iter("a") if not link.get("href", "#").startswith(NOWHERE))
+    prices = filter(_is_priced, root.iter("*"))
+    priced = {around for price in prices for around in islice(price.iterancestors(), MOST_LEVELS)}
+    cards = priced & linked & _around(root.iter("img"))
+    forms = Counter(form(card) for card in cards if card.tag not in CELLS)
+    best = max(forms, key=lambda shared: forms[shared], default=None)
+    return None if best is None or forms[best] < fewest else best[0]
+
+
+def _around(elements: Iterable[HtmlElement]) -> set[HtmlElement]:
+    found: set[HtmlElement] = set()
+    for element in elements:
+        found.update(takewhile(lambda around: around not in found, element.iterancestors()))
+    return found
+
+
+def _is_priced(element: HtmlElement) -> bool:
+    """Whether an element has a short text with the sign of a currency, and a number in it or beside it."""
+    text, around = element.text or "", element.getparent()
+    if len(text) > PROSE or around is None or element.tag in UNSHOWN:
+        return False
+    if "$" not in text and (text.isascii() or not any(category(sign) == MONEY for sign in text)):
+        return False
+    return any(map(str.isdigit, "".join(islice(around.itertext(), MOST_LEVELS))))
 
 
 def _is_scattered(root: HtmlElement) -> bool:
