@@ -130,8 +130,10 @@ FEW_PRODUCTS = 4
 
 def products_of(root: HtmlElement, fewest: int = SEVERAL_CARDS) -> HtmlElement | None:
     """The element with the most children of one form, each with a link to another page, a picture and a price."""
+    prices = [element for element in root.iter("*") if _is_priced(element)]
+    if len(prices) < fewest:
+        return None
     linked = _around(link for link in root.iter("a") if not link.get("href", "#").startswith(NOWHERE))
-    prices = filter(_is_priced, root.iter("*"))
     priced = {around for price in prices for around in islice(price.iterancestors(), MOST_LEVELS)}
     cards = priced & linked & _around(root.iter("img"))
     forms = Counter(form(card) for card in cards if card.tag not in CELLS)
@@ -148,12 +150,13 @@ def _around(elements: Iterable[HtmlElement]) -> set[HtmlElement]:
 
 def _is_priced(element: HtmlElement) -> bool:
     """Whether an element has a short text with the sign of a currency, and a number in it or beside it."""
-    text, around = element.text or "", element.getparent()
-    if len(text) > PROSE or around is None or element.tag in UNSHOWN:
+    text = element.text
+    if not text or len(text) > PROSE or element.tag in UNSHOWN:
         return False
     if "$" not in text and (text.isascii() or not any(category(sign) == MONEY for sign in text)):
         return False
-    return any(map(str.isdigit, "".join(islice(around.itertext(), MOST_LEVELS))))
+    around = element.getparent()
+    return around is not None and any(map(str.isdigit, "".join(islice(around.itertext(), MOST_LEVELS))))
 
 
 def _is_scattered(root: HtmlElement) -> bool:
