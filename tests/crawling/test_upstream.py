@@ -12,6 +12,7 @@ from webdata.crawling.warm_crawlers import known_spiders, load_spiders, scrapy_s
 from webdata.domain.errors import ConfigError, TargetError, UpstreamError
 from webdata.domain.upstreams import Upstream
 from webdata.fetching.egress.rule import Rule
+from webdata.resources.maps_search import MAPS_SEARCH
 from webdata.resources.news_search import NEWS_SEARCH
 from webdata.resources.scholar_search import SCHOLAR_SEARCH
 from webdata.resources.video_search import VideoQuery
@@ -37,6 +38,8 @@ def engines(*upstreams):
         ("searxng", {"num": 10, "start": 20, "hl": "de", "gl": "at", "tbs": "qdr:w"}, []),
         ("searxng", {"num": 11, "start": 5, "region": "DE", "tbs": "qdr:h"}, ["region", "num", "start", "tbs"]),
         ("searxng", {"gl": "de"}, ["gl"]),
+        ("searxng", {"hl": "de-AT", "gl": "at"}, []),
+        ("searxng", {"hl": "de-AT", "gl": "ch"}, ["gl"]),
         ("brave", {"num": 20, "start": 180, "region": "DE", "hl": "ja", "safe": "active"}, []),
         ("brave", {"num": 20, "start": 200}, ["start"]),
         ("brave", {"num": 21, "region": "EU", "hl": "xx", "lr": "lang_de"}, ["lr", "num", "hl", "region"]),
@@ -57,9 +60,24 @@ def test_what_an_api_cannot_honour_is_refused_by_name(kind, fields, refused):
 
 
 def test_what_has_no_effect_is_not_refused():
-    """A header that the endpoint accepts without effect is no reason to pass an API over."""
-    query = SCHOLAR_SEARCH.query.check({"q": "tea", "region": "DE", "device": "mobile"})
-    assert KINDS["serper"].refused(query) == []
+    """A header that the endpoint accepts without effect is no reason to pass an API over, and is not sent."""
+    query = SCHOLAR_SEARCH.query.check({"q": "tea", "region": "EU", "device": "mobile"})
+    for kind in ("serper", "serpapi"):
+        sent = KINDS[kind]().request(query)
+        assert (KINDS[kind].refused(query), "gl=" in sent.url, b'"gl"' in sent.body) == ([], False, False)
+
+
+def test_works_begin_where_a_page_of_them_begins():
+    """A page of ten works has no beginning after five, however few are asked for."""
+    asked = {start: SCHOLAR_SEARCH.query.check({"q": "tea", "num": 5, "start": start}) for start in (5, 10)}
+    assert [KINDS["serper"].refused(query) for query in asked.values()] == [["start"], []]
+    assert json.loads(KINDS["serper"]().request(asked[10]).body)["page"] == 2
+
+
+def test_another_webdata_is_sent_no_parameter_without_a_value():
+    """A null in a body stands for the default."""
+    query = MAPS_SEARCH.query.check({"q": "tea", "hl": None, "gl": "at"})
+    assert KINDS["webdata"]().request(query).url.endswith("/v1/maps/search/tea?gl=at")
 
 
 def test_the_operator_allows_regions():

@@ -119,7 +119,8 @@ class UpstreamSpider(EngineSpider):
         regions = cls.upstream.regions if cls.upstream else None
         if regions is not None and (region := getattr(query, "region", None)) and region not in regions:
             refused["region"] = None
-        return list(refused | dict.fromkeys(cls.unable(query)))
+        unable = [name for name in cls.unable(query) if name not in unheeded]
+        return list(refused | dict.fromkeys(unable))
 
     @classmethod
     def unable(cls, query: Any) -> list[str]:  # noqa: ARG003  # for subclasses

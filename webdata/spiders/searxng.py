@@ -63,7 +63,7 @@ class SearxngSpider(UpstreamSpider):
             "num": (getattr(query, "num", None) or 0) > MOST_RESULTS,
             "start": page_of(query, PAGE_SIZE) is None,
             "tbs": (getattr(query, "tbs", None) or "qdr:d") not in TIME_RANGES,
-            "gl": bool(getattr(query, "gl", None)) and not query.hl,  # a country alone is no locale
+            "gl": bool(getattr(query, "gl", None)) and not _has_country(query),
         }
         return [name for name, wrong in fields.items() if wrong]
 
@@ -92,7 +92,17 @@ class SearxngSpider(UpstreamSpider):
 
 
 def _language(query: Any) -> str | None:
+    """The locale of a query's language, in its country unless the language has one."""
     language, country = getattr(query, "hl", None), getattr(query, "gl", None)
     if language and country and "-" not in language:
-        return f"{language}-{'GB' if country == 'uk' else country.upper()}"
+        return f"{language}-{_code(country)}"
     return language
+
+
+def _has_country(query: Any) -> bool:
+    """Whether the country is in the locale: it is none without a language, nor with one of another country."""
+    return (_language(query) or "").upper().endswith(f"-{_code(query.gl)}")
+
+
+def _code(country: str) -> str:
+    return "GB" if country == "uk" else country.upper()

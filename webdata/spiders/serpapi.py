@@ -30,8 +30,10 @@ ENGINES = {
 }
 """Its engine for each resource."""
 SAFETY = {"off": "off", "medium": "active", "high": "active", "active": "active"}
-MOST_PLACES, MOST_WORKS, POSTINGS_COUNTRY = 20, 20, "us"
-"""The most places and works of a page, and the country of its jobs: the resource's are of North America."""
+MOST_PLACES, MOST_WORKS = 20, 20
+"""The most places and works of a page."""
+OWN_COUNTRIES = {"google_jobs": "us", "google_scholar": None}
+"""The country of searches whose query has none: jobs are those of North America, works those of the world."""
 WEB_FIELDS = ("num", "start", "hl", "gl", "region", "lr", "cr", "safe", "tbs", "filter", "domain", "device")
 VIDEO_FIELDS = ("start", "hl", "gl", "region", "lr", "safe", "tbs", "filter", "domain")
 
@@ -69,13 +71,12 @@ class SerpapiSpider(UpstreamSpider):
         fields = {
             "num": most is not None and (query.num or 0) > most,
             "region": is_of_union(query),
-            "device": getattr(query, "device", None) is not None and type(query) is not WEB_SEARCH.query,
         }
         return [name for name, wrong in fields.items() if wrong]
 
     def request(self, query: Any) -> Request:
         engine = ENGINES[self.resource_of(query).name]
-        is_places, is_jobs = engine == "google_maps", engine == "google_jobs"
+        is_places = engine == "google_maps"
         domain = getattr(query, "domain", None)
         device = getattr(query, "device", None)
         parameters = {
@@ -85,7 +86,7 @@ class SerpapiSpider(UpstreamSpider):
             "num": getattr(query, "num", None) if not is_places else None,
             "start": getattr(query, "start", None) or None,
             "hl": getattr(query, "hl", None),
-            "gl": POSTINGS_COUNTRY if is_jobs else country_of(query),
+            "gl": OWN_COUNTRIES[engine] if engine in OWN_COUNTRIES else country_of(query),
             "lr": getattr(query, "lr", None),
             "cr": getattr(query, "cr", None),
             "safe": SAFETY.get(getattr(query, "safe", None) or ""),

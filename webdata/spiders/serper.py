@@ -23,8 +23,8 @@ PATHS = {
     NEWS_SEARCH.name: "/news",
     SCHOLAR_SEARCH.name: "/scholar",
 }
-USUAL_SIZE, MOST_WORKS = 10, 10
-"""Results of a page."""
+USUAL_SIZE = 10
+"""Results of a page; no page of works has another number."""
 WEB_FIELDS = ("num", "start", "hl", "gl", "region", "tbs")
 
 
@@ -53,9 +53,8 @@ class SerperSpider(UpstreamSpider):
 
     @classmethod
     def unable(cls, query: Any) -> list[str]:
-        of_works = type(query) is SCHOLAR_SEARCH.query
         fields = {
-            "num": of_works and (query.num or USUAL_SIZE) > MOST_WORKS,
+            "num": _is_of_works(query) and (query.num or 0) > USUAL_SIZE,
             "start": page_of(query, _size(query)) is None,
             "region": is_of_union(query),
         }
@@ -68,7 +67,7 @@ class SerperSpider(UpstreamSpider):
             "q": query.q,
             "num": _size(query) if name in (WEB_SEARCH.name, VIDEO_SEARCH.name) else None,
             "page": page if page != 1 else None,
-            "gl": country_of(query) if name != SCHOLAR_SEARCH.name else None,
+            "gl": country_of(query) if not _is_of_works(query) else None,
             "hl": getattr(query, "hl", None),
             "tbs": getattr(query, "tbs", None),
         }
@@ -85,4 +84,8 @@ class SerperSpider(UpstreamSpider):
 
 
 def _size(query: Any) -> int:
-    return getattr(query, "num", None) or USUAL_SIZE
+    return USUAL_SIZE if _is_of_works(query) else getattr(query, "num", None) or USUAL_SIZE
+
+
+def _is_of_works(query: Any) -> bool:
+    return type(query) is SCHOLAR_SEARCH.query

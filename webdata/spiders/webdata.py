@@ -51,7 +51,8 @@ class WebdataSpider(UpstreamSpider):
     def request(self, query: Query) -> Request:
         resource = self.resource_of(query)
         names = type(query).header_names()
-        values = {name: str(getattr(query, name)) for name in given(query) if name not in NOT_PASSED_ON}
+        own = {name: getattr(query, name) for name in given(query) if name not in NOT_PASSED_ON}
+        values = {name: str(value) for name, value in own.items() if value is not None}
         headers = {names[name]: value for name, value in values.items() if name in names}
         pairs = {name: _text(value) for name, value in values.items() if name not in names}
         headers["X-Api-Key"] = self.key
