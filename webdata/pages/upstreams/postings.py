@@ -1,15 +1,13 @@
 """The record of a search for jobs, from postings of an upstream API."""
 
-import re
 from collections.abc import Sequence
 
+from webdata.pages._linkedin.workplace import is_hybrid, is_remote
 from webdata.pages.odd_items import OddItemError
 from webdata.resources.job_search import Job, JobPage, JobQuery
 from webdata.resources.terms.job_terms import ANYWHERE
 
 NONE_FOUND = "No jobs were found for this search."
-REMOTE = re.compile(r"\bremote\b|\bwork from home\b", re.IGNORECASE)
-HYBRID = re.compile(r"\bhybrid\b", re.IGNORECASE)
 MISSING = ("employer_link", "posted_at")
 """The parts of a posting that no API has; the age of a posting is among its highlights."""
 
@@ -20,7 +18,6 @@ def posting(
     """A posting; raises OddItemError for one without a title or an address."""
     if not position or not link:
         raise OddItemError("a posting with a title and an address")
-    said = " · ".join((position, location, *highlights))
     return {
         "position": position,
         "employer": employer or None,
@@ -28,8 +25,8 @@ def posting(
         "location": location or None,
         "link": link,
         "posted_at": None,
-        "is_remote": bool(REMOTE.search(said)),
-        "is_hybrid": bool(HYBRID.search(said)),
+        "is_remote": is_remote(position, location, *highlights),
+        "is_hybrid": is_hybrid(position, location, *highlights),
         "highlights": list(highlights),
         "logo": logo,
     }
