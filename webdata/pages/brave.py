@@ -10,8 +10,8 @@ from webdata.pages.upstreams.answers import KEY, LIMITED, PLAN, answer, link, ro
 from webdata.pages.upstreams.images import image, image_page
 from webdata.pages.upstreams.news import entry, news_page
 from webdata.pages.upstreams.web import question, result, web_page
-from webdata.resources.image_search import ImagePage, ImageQuery
-from webdata.resources.news_search import NewsPage, NewsQuery
+from webdata.resources.image_search import ImageQuery
+from webdata.resources.news_search import NewsQuery
 from webdata.resources.video_search import VideoQuery
 from webdata.resources.web_search import WebQuery
 
@@ -32,10 +32,10 @@ def record(body: bytes, query: WebQuery | ImageQuery | NewsQuery) -> Any:
     found = answer(body)
     results = _results(found, query)
     if isinstance(query, ImageQuery):
-        return _images(results)
+        return image_page(readable(_image, results))
     if isinstance(query, NewsQuery):
-        return _news(results)
-    questions = readable(_question, enumerate(rows(found, "faq", "results") or [], 1))
+        return news_page(readable(_entry, results))
+    questions = [*map(_question, rows(found, "faq", "results") or [])]
     return web_page(readable(_result, results), query, questions=questions)
 
 
@@ -69,23 +69,14 @@ def _result(row: dict[str, Any]) -> Any:
     )
 
 
-def _question(numbered: tuple[int, dict[str, Any]]) -> Any:
-    position, row = numbered
-    return question(position, text(row, "question"), text(row, "answer"), text(row, "title"), link(row, "url"))
-
-
-def _images(results: list[dict[str, Any]]) -> ImagePage:
-    return image_page(readable(_image, results))
+def _question(row: dict[str, Any]) -> Any:
+    return question(text(row, "question"), text(row, "answer"), text(row, "title"), link(row, "url"))
 
 
 def _image(row: dict[str, Any]) -> Any:
     pixels = count(row, "properties", "width"), count(row, "properties", "height")
     source = link(row, "properties", "url")
     return image(text(row, "title"), link(row, "url"), source, link(row, "thumbnail", "src"), pixels)
-
-
-def _news(results: list[dict[str, Any]]) -> NewsPage:
-    return news_page(readable(_entry, results))
 
 
 def _entry(row: dict[str, Any]) -> Any:

@@ -80,7 +80,7 @@ def _web(found: dict[str, Any], items: list[dict[str, Any]], own: list[dict[str,
         readable(_result, own),
         query,
         related=[(terms, None) for terms in _related(items)],
-        questions=readable(_question, enumerate(asked, 1)),
+        questions=[*map(_question, asked)],
         total=count(found, "se_results_count"),
     )
 
@@ -104,10 +104,9 @@ def _result(row: dict[str, Any]) -> Any:
     )
 
 
-def _question(numbered: tuple[int, dict[str, Any]]) -> Any:
-    position, row = numbered
+def _question(row: dict[str, Any]) -> Any:
     shown = of(dict, row, "expanded_element", 0) or {}
-    return question(position, text(row, "title"), text(shown, "description"), text(shown, "title"), link(shown, "url"))
+    return question(text(row, "title"), text(shown, "description"), text(shown, "title"), link(shown, "url"))
 
 
 def _image(row: dict[str, Any]) -> Any:

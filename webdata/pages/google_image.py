@@ -21,12 +21,10 @@ from webdata.pages._google.links import outside
 from webdata.pages._text import clean, printable
 from webdata.pages._urls import query as parameters
 from webdata.pages._urls import split
-from webdata.resources.image_search import ImagePage, ImageQuery, ImageResult
+from webdata.resources.image_search import MOST_IMAGES, ImagePage, ImageQuery, ImageResult
 
 RESULT_MARKS, block = blocks.RESULT_MARKS, blocks.block
 
-MOST_IMAGES = 20
-"""Images of a record (docs/api.md)."""
 MOST_TILES = 10 * MOST_IMAGES
 """Tiles among which those images are looked for."""
 

@@ -9,8 +9,8 @@ from webdata.pages.upstreams.answers import answer, link, rows, text
 from webdata.pages.upstreams.images import image, image_page
 from webdata.pages.upstreams.news import entry, news_page
 from webdata.pages.upstreams.web import answer_box, result, web_page
-from webdata.resources.image_search import ImagePage, ImageQuery
-from webdata.resources.news_search import NewsPage, NewsQuery
+from webdata.resources.image_search import ImageQuery
+from webdata.resources.news_search import NewsQuery
 from webdata.resources.web_search import WebQuery
 
 
@@ -26,8 +26,10 @@ def record(body: bytes, query: WebQuery | ImageQuery | NewsQuery) -> Any:
     if not results and at(found, "unresponsive_engines"):
         raise UpstreamError("none of its engines has answered", "engines")
     if isinstance(query, ImageQuery):
-        return _images(results)
-    return _news(results) if isinstance(query, NewsQuery) else _web(found, results, query)
+        return image_page(readable(_image, results))
+    if isinstance(query, NewsQuery):
+        return news_page(readable(_entry, results))
+    return _web(found, results, query)
 
 
 def _web(found: dict[str, Any], results: list[dict[str, Any]], query: WebQuery) -> Any:
@@ -61,10 +63,6 @@ def _answers(found: dict[str, Any]) -> list[Any]:
     return answer_box("other", shown, "", link(first, "url"))
 
 
-def _images(results: list[dict[str, Any]]) -> ImagePage:
-    return image_page(readable(_image, results))
-
-
 def _image(row: dict[str, Any]) -> Any:
     preview = link(row, "thumbnail_src") or link(row, "thumbnail")
     return image(
@@ -78,10 +76,6 @@ def _pixels(row: dict[str, Any]) -> tuple[int | None, int | None]:
     if not (width.isascii() and width.isdigit() and height.isascii() and height.isdigit()):
         return None, None
     return int(width[:6]), int(height[:6])
-
-
-def _news(results: list[dict[str, Any]]) -> NewsPage:
-    return news_page(readable(_entry, results))
 
 
 def _entry(row: dict[str, Any]) -> Any:

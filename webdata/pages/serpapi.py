@@ -86,7 +86,7 @@ def _web(found: dict[str, Any], results: list[dict[str, Any]], query: WebQuery) 
         query,
         answers=answer_box("featured_snippet", shown, text(box, "title"), link(box, "link")),
         related=[(text(one, "query"), link(one, "link")) for one in rows(found, "related_searches") or []],
-        questions=readable(_question, enumerate(rows(found, "related_questions") or [], 1)),
+        questions=[*map(_question, rows(found, "related_questions") or [])],
         total=_total(found),
     )
 
@@ -116,9 +116,8 @@ def _sitelink(row: dict[str, Any]) -> dict[str, Any]:
     return {"title": text(row, "title"), "link": link(row, "link"), "description": text(row, "snippet") or None}
 
 
-def _question(numbered: tuple[int, dict[str, Any]]) -> Any:
-    position, row = numbered
-    return question(position, text(row, "question"), text(row, "snippet"), text(row, "title"), link(row, "link"))
+def _question(row: dict[str, Any]) -> Any:
+    return question(text(row, "question"), text(row, "snippet"), text(row, "title"), link(row, "link"))
 
 
 def _image(row: dict[str, Any]) -> Any:
@@ -148,8 +147,8 @@ def _place(row: dict[str, Any]) -> Any:
 
 def _work(row: dict[str, Any]) -> Any:
     cited, pdf = count(row, "inline_links", "cited_by", "total"), link(row, "resources", 0, "link")
-    form = "PDF" if text(row, "resources", 0, "file_format").upper() == "PDF" else "HTML"
-    document: ScholarDocument | None = {"link": pdf, "type": "PDF" if form == "PDF" else "HTML"} if pdf else None
+    is_pdf = text(row, "resources", 0, "file_format").upper() == "PDF"
+    document: ScholarDocument | None = {"link": pdf, "type": "PDF" if is_pdf else "HTML"} if pdf else None
     citing = link(row, "inline_links", "cited_by", "link")
     return work(
         text(row, "title"),

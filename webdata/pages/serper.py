@@ -54,7 +54,7 @@ def _web(found: dict[str, Any], results: list[dict[str, Any]], query: WebQuery) 
         query,
         answers=answer_box("featured_snippet", shown, text(box, "title"), link(box, "link")),
         related=[(text(one, "query"), None) for one in rows(found, "relatedSearches") or []],
-        questions=readable(_question, enumerate(rows(found, "peopleAlsoAsk") or [], 1)),
+        questions=[*map(_question, rows(found, "peopleAlsoAsk") or [])],
     )
 
 
@@ -78,9 +78,8 @@ def _sitelink(row: dict[str, Any]) -> dict[str, Any]:
     return {"title": text(row, "title"), "link": link(row, "link"), "description": None}
 
 
-def _question(numbered: tuple[int, dict[str, Any]]) -> Any:
-    position, row = numbered
-    return question(position, text(row, "question"), text(row, "snippet"), text(row, "title"), link(row, "link"))
+def _question(row: dict[str, Any]) -> Any:
+    return question(text(row, "question"), text(row, "snippet"), text(row, "title"), link(row, "link"))
 
 
 def _image(row: dict[str, Any]) -> Any:

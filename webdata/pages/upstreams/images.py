@@ -3,15 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from webdata.domain.records import EmptyObject
 from webdata.pages.odd_items import OddItemError
 from webdata.pages.upstreams.answers import domain
-from webdata.resources.image_search import ImagePage, ImageResult
+from webdata.resources.image_search import MOST_IMAGES, ImagePage, ImageResult
 
-MOST_IMAGES = 20
-"""Of a record."""
 FORMAT = re.compile(r"^(?:image/)?([a-z0-9.+-]{1,20})$")
-NO_COMPANY: EmptyObject = {}
 
 
 def image(
@@ -48,7 +44,7 @@ def image_page(images: Sequence[ImageResult]) -> ImagePage:
         "places": [],
         "related_searches": [],
         "carousel": [],
-        "company": NO_COMPANY,
+        "company": {},
         "total": len(shown),
     }
 

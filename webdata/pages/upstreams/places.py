@@ -21,12 +21,12 @@ def place(found: Mapping[str, Any], data_id: str, where: tuple[float | None, flo
     `found` has the other parts under the names of `MapPlace`, as the API gives them.
     """
     name, (latitude, longitude) = text(found, "name"), where
-    if not name or not DATA_ID.fullmatch(data_id) or not _is_on_earth(latitude, longitude):
+    if not name or not DATA_ID.fullmatch(data_id) or latitude is None or longitude is None:
         raise OddItemError("a place with a name, an id and a position")
+    if abs(latitude) > 90 or abs(longitude) > 180:
+        raise OddItemError("a place on earth")
     website, rating = link(found, "website"), decimal(found, "rating")
     place_id = text(found, "place_id") or None
-    assert latitude is not None
-    assert longitude is not None
     return {
         "position": 1,
         "name": name,
@@ -74,10 +74,6 @@ def maps_record(places: Sequence[MapPlace], query: MapsQuery) -> MapsRecord:
 def texts(value: Any) -> list[str]:
     """The texts of a list."""
     return [shown for one in value if (shown := text(one))] if isinstance(value, list) else []
-
-
-def _is_on_earth(latitude: float | None, longitude: float | None) -> bool:
-    return latitude is not None and longitude is not None and abs(latitude) <= 90 and abs(longitude) <= 180
 
 
 def _hours(value: Any) -> dict[str, str] | None:

@@ -12,7 +12,7 @@ from webdata.domain.records import (
     ResultMetadata,
     WebPage,
 )
-from webdata.pages.odd_items import OddItemError
+from webdata.pages.odd_items import OddItemError, count_odd
 from webdata.pages.upstreams.answers import domain
 from webdata.resources.video_search import VideoQuery
 from webdata.resources.web_search import WebQuery
@@ -51,7 +51,7 @@ def web_page(
     *,
     answers: Iterable[AnswerBox] = (),
     related: Iterable[tuple[str, str | None]] = (),
-    questions: Iterable[RelatedQuestion] = (),
+    questions: Sequence[RelatedQuestion | None] = (),
     total: int | None = None,
 ) -> WebPage:
     """The record of so many results as the query asks for; `related` are terms and addresses of other searches."""
@@ -65,7 +65,7 @@ def web_page(
         "places": [],
         "local_businesses": [],
         "related_searches": _related(related),
-        "related_questions": list(questions),
+        "related_questions": _numbered(questions),
         "carousel": [],
         "carousel_count": 0,
         "image_results": [],
@@ -87,12 +87,12 @@ def _related(searches: Iterable[tuple[str, str | None]]) -> list[RelatedSearch]:
     ]
 
 
-def question(position: int, asked: str, answer: str, title: str, link: str | None) -> RelatedQuestion:
-    """A question that people also ask; raises OddItemError for one without a text."""
+def question(asked: str, answer: str, title: str, link: str | None) -> RelatedQuestion | None:
+    """A question that people also ask, whose rank `web_page` sets; None for one without a text."""
     if not asked:
-        raise OddItemError("a question")
+        return None
     return {
-        "position": position,
+        "position": 1,
         "question": asked,
         "answer": answer or None,
         "title": title or None,
@@ -100,6 +100,13 @@ def question(position: int, asked: str, answer: str, title: str, link: str | Non
         "list": [],
         "table": [],
     }
+
+
+def _numbered(questions: Sequence[RelatedQuestion | None]) -> list[RelatedQuestion]:
+    """The questions in their order; odd ones, without a text, are left out and counted."""
+    asked = [one for one in questions if one]
+    count_odd(len(questions) - len(asked))
+    return [{**one, "position": position} for position, one in enumerate(asked, 1)]
 
 
 def answer_box(kind: AnswerType, shown: str, title: str, link: str | None) -> list[AnswerBox]:
