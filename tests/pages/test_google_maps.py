@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.pages import google_maps
-from webdata.pages.google_maps import Viewport, place_id_of, record
+from webdata.pages.google_maps import Viewport, maps_record, place_id_of, record
 from webdata.pages.odd_items import counted
 from webdata.resources.maps_search import MapsQuery
 
@@ -422,3 +422,18 @@ def test_real_pages_without_some_tags_are_parsed_or_refused(captures):
             damaged = re.sub(rb"<[^>]{1,200}>", lambda tag: tag[0] if chance.random() > 0.1 else b"", path.read_bytes())
             found = record_or_none(damaged)
             assert found is None or len(found["places"]) == 20
+
+
+def test_a_record_ranks_the_places_of_all_pages():
+    """Each place is in it once, and its metadata repeat the query."""
+    places = [{"data_id": one, "position": 1} for one in "aba"]
+    page = maps_record(places, MapsQuery(q="x", num=40, hl="de"), "browser")
+    assert [place["position"] for place in page["places"]] == [1, 2]
+    assert (page["search_engine"], page["result_count"]) == ("google_maps", 2)
+    assert page["metadata"] == {
+        "schema": "maps.v1",
+        "transport": "browser",
+        "requested_count": 40,
+        "language": "de",
+        "country": "us",
+    }

@@ -13,7 +13,7 @@ from webdata.pages.google_maps import Viewport
 from webdata.resources.maps_search import MapsQuery
 from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.sites import google_maps as site
-from webdata.spiders.google_maps import COUNTRIES, WORLD, GoogleMapsSpider, pages_ahead, record, request
+from webdata.spiders.google_maps import COUNTRIES, WORLD, GoogleMapsSpider, pages_ahead, request
 
 
 def parameters(request):
@@ -70,22 +70,6 @@ def test_a_further_page_has_an_offset_and_the_viewport_of_the_first():
 def test_up_to_three_pages_are_fetched_ahead(found, last, num, pages):
     """After a page that is not full it is one page; with enough places it is none."""
     assert pages == pages_ahead(found, last, num)
-
-
-def test_a_record_ranks_the_places_of_all_pages():
-    """Its metadata repeat the query."""
-    page = record(
-        [{"name": "a", "position": 1}, {"name": "b", "position": 1}], MapsQuery(q="x", num=40, hl="de"), "browser"
-    )
-    assert [place["position"] for place in page["places"]] == [1, 2]
-    assert (page["search_engine"], page["result_count"]) == ("google_maps", 2)
-    assert page["metadata"] == {
-        "schema": "maps.v1",
-        "transport": "browser",
-        "requested_count": 40,
-        "language": "de",
-        "country": "us",
-    }
 
 
 class Offline(GoogleMapsSpider):

@@ -6,11 +6,12 @@ from typing import Any
 from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.domain.query import Query
 from webdata.pages._json import count, of
+from webdata.pages.google_maps import maps_record
 from webdata.pages.odd_items import readable
 from webdata.pages.upstreams.answers import KEY, LIMITED, PLAN, answer, decimal, link, rows, text
 from webdata.pages.upstreams.images import image, image_page
 from webdata.pages.upstreams.news import entry, news_page
-from webdata.pages.upstreams.places import maps_record, place
+from webdata.pages.upstreams.places import place
 from webdata.pages.upstreams.web import question, result, web_page
 from webdata.resources.image_search import ImageQuery
 from webdata.resources.maps_search import MapsQuery
@@ -46,7 +47,7 @@ def record(body: bytes, query: WebQuery | ImageQuery | NewsQuery | MapsQuery) ->
         case NewsQuery():
             return news_page(readable(_entry, own))
         case MapsQuery():
-            return maps_record(readable(_place, own), query)
+            return maps_record(readable(_place, own), query, "http")
         case _:
             return _web(found, items, own, query)
 

@@ -7,7 +7,8 @@ of an object (`tch=1`), and is a string of `APP_INITIALIZATION_STATE` in a page 
 import json
 import re
 from base64 import urlsafe_b64encode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 import phonenumbers
@@ -15,10 +16,10 @@ import phonenumbers
 from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.pages._google import blocks
 from webdata.pages._google.links import host, outside, target
-from webdata.pages._json import loads
+from webdata.pages._json import at, loads, of
 from webdata.pages._text import count
 from webdata.pages.odd_items import OddItemError, readable
-from webdata.resources.maps_search import MapPlace, MapPlaces, MapsQuery
+from webdata.resources.maps_search import MapPlace, MapPlaces, MapsQuery, MapsRecord
 
 RESULT_MARKS, block = blocks.RESULT_MARKS, blocks.block
 
@@ -67,7 +68,7 @@ class Payload(NamedTuple):
 
 
 def record(body: bytes, query: MapsQuery) -> MapPlaces:
-    """The places of an answer, at most `query.num`.
+    """The places of an answer.
 
     Raises LayoutError for an answer of an unknown shape, UpstreamError for a truncated one.
     """
@@ -75,12 +76,32 @@ def record(body: bytes, query: MapsQuery) -> MapPlaces:
     trees = _places(payload.tree)
     if not trees and not _has_no_results(payload):
         raise LayoutError("places, or an answer without any")
+    return {"places": _ranked(readable(_place, trees), query)}
+
+
+def maps_record(places: Iterable[MapPlace], query: MapsQuery, transport: str) -> MapsRecord:
+    """The record of the places of one or more pages, of which `transport` fetched the first."""
+    ranked = _ranked(places, query)
+    return {
+        "search_engine": "google_maps",
+        "places": ranked,
+        "result_count": len(ranked),
+        "metadata": {
+            "schema": "maps.v1",
+            "transport": transport,
+            "requested_count": query.num,
+            "language": query.language,
+            "country": query.country,
+        },
+    }
+
+
+def _ranked(places: Iterable[MapPlace], query: MapsQuery) -> list[MapPlace]:
+    """So many places as the query asks for, each once."""
     unique: dict[str, MapPlace] = {}
-    for place in readable(_place, trees):
+    for place in places:
         unique.setdefault(place["data_id"], place)
-    for position, place in enumerate(unique.values(), 1):
-        place["position"] = position
-    return {"places": list(unique.values())[: query.num]}
+    return [{**place, "position": rank} for rank, place in enumerate(islice(unique.values(), query.num), 1)]
 
 
 def shown_query(body: bytes) -> str | None:
@@ -93,18 +114,9 @@ def shown_query(body: bytes) -> str | None:
 
 def viewport(body: bytes) -> Viewport | None:
     """The part of the world that was searched; None where an answer does not contain it."""
-    values = _value(_payload(body).tree, *VIEWPORT)
+    values = at(_payload(body).tree, *VIEWPORT)
     numbers = [number for index in range(3) if (number := _number(values, index)) is not None]
     return Viewport(*numbers) if len(numbers) == 3 else None
-
-
-def _value(tree: Tree, *path: int) -> Tree:
-    """The value at a path of indexes; None where the tree has no such path."""
-    for index in path:
-        if not isinstance(tree, list) or index >= len(tree):
-            return None
-        tree = tree[index]
-    return tree
 
 
 def _payload(body: bytes) -> Payload:
@@ -117,15 +129,11 @@ def _payload(body: bytes) -> Payload:
 
 
 def _answer(text: str | bytes) -> Payload:
-    return Payload(_json(text), len(text))
-
-
-def _json(text: str | bytes) -> Any:
-    return loads(text)
+    return Payload(loads(text), len(text))
 
 
 def _wrapped(body: bytes) -> Payload:
-    chunks = [_json(chunk) for chunk in body.split(CHUNK_END) if chunk.strip()]
+    chunks = [loads(chunk) for chunk in body.split(CHUNK_END) if chunk.strip()]
     texts = [chunk.get("d") for chunk in chunks if isinstance(chunk, dict)]
     answer = next((text for text in texts if isinstance(text, str) and text.startswith(PREFIX)), None)
     if answer is None:
@@ -135,7 +143,7 @@ def _wrapped(body: bytes) -> Payload:
 
 def _embedded(body: bytes) -> Payload:
     for payload in map(_answer, _state_texts(body)):
-        if _is_search(payload.tree) or _is_place(_value(payload.tree, SINGLE)):
+        if _is_search(payload.tree) or _is_place(at(payload.tree, SINGLE)):
             return payload
     raise LayoutError("the answer inside of a page of the map")
 
@@ -149,7 +157,7 @@ def _state_texts(body: bytes) -> Iterator[str]:
         state, _ = json.JSONDecoder().raw_decode(text.lstrip())
     except (ValueError, RecursionError) as error:
         raise UpstreamError("the page was cut off", "truncated") from error
-    payloads = _value(state, STATE_PAYLOADS)
+    payloads = at(state, STATE_PAYLOADS)
     for group in payloads.values() if isinstance(payloads, dict) else [payloads]:
         for one in group if isinstance(group, list) else []:
             if isinstance(one, str) and one.startswith(PREFIX):
@@ -157,7 +165,7 @@ def _state_texts(body: bytes) -> Iterator[str]:
 
 
 def _is_search(tree: Tree) -> bool:
-    return _text(tree, *TERMS) is not None and isinstance(_value(tree, *ROWS), list)
+    return _text(tree, *TERMS) is not None and isinstance(at(tree, *ROWS), list)
 
 
 def _is_place(tree: Tree) -> bool:
@@ -182,23 +190,19 @@ def _contains_place(tree: Tree) -> bool:
 
 
 def _places(tree: Tree) -> list[Tree]:
-    if _is_place(_value(tree, SINGLE)):
-        return [_value(tree, SINGLE)]
+    if _is_place(at(tree, SINGLE)):
+        return [at(tree, SINGLE)]
     if not _is_search(tree):
         return []
-    listed = [_value(row, LISTED_PLACE) for row in _list(tree, *LISTED)]
-    rows = [_value(row, ROW_PLACE) for row in _list(tree, *ROWS)]
+    listed = [at(row, LISTED_PLACE) for row in _list(tree, *LISTED)]
+    rows = [at(row, ROW_PLACE) for row in _list(tree, *ROWS)]
     return [one for one in listed if one is not None] or [one for one in rows if one is not None]
-
-
-def _data_id(tree: Tree) -> str:
-    text = _text(tree, 10)
-    return _required(text if text and DATA_ID.fullmatch(text) else None, "the data_id of a place")
 
 
 def _place(tree: Tree) -> MapPlace:
     """A place, not ranked yet; raises OddItemError for one without a name, an id or coordinates."""
-    data_id = _data_id(tree)
+    identity = DATA_ID.fullmatch(_text(tree, 10) or "")
+    data_id = _required(identity, "the data_id of a place").group()
     place_id = _text(tree, 78) or _text(tree, 227, 0, 4) or place_id_of(data_id)
     website = outside(_address(tree, 7, 0))
     return {
@@ -276,8 +280,8 @@ def _address(tree: Tree, *path: int) -> str | None:
 
 
 def _text(tree: Tree, *path: int) -> str | None:
-    value = _value(tree, *path)
-    return value if isinstance(value, str) and value.strip() else None
+    value = of(str, tree, *path)
+    return value if value and value.strip() else None
 
 
 def _texts(tree: Tree, *path: int) -> list[str]:
@@ -285,12 +289,11 @@ def _texts(tree: Tree, *path: int) -> list[str]:
 
 
 def _list(tree: Tree, *path: int) -> list[Tree]:
-    value = _value(tree, *path)
-    return value if isinstance(value, list) else []
+    return of(list, tree, *path) or []
 
 
 def _number(tree: Tree, *path: int) -> float | None:
-    value = _value(tree, *path)
+    value = at(tree, *path)
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 

@@ -6,11 +6,12 @@ from typing import Any
 from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.domain.query import Query
 from webdata.pages._json import at, count, of
+from webdata.pages.google_maps import maps_record
 from webdata.pages.odd_items import readable
 from webdata.pages.upstreams.answers import KEY, LIMITED, PLAN, answer, decimal, link, rows, text
 from webdata.pages.upstreams.images import image, image_page
 from webdata.pages.upstreams.news import entry, news_page
-from webdata.pages.upstreams.places import maps_record, place, texts
+from webdata.pages.upstreams.places import place, texts
 from webdata.pages.upstreams.postings import job_page, posting
 from webdata.pages.upstreams.web import answer_box, question, result, web_page
 from webdata.pages.upstreams.works import work, works_page
@@ -48,7 +49,7 @@ def record(body: bytes, query: WebQuery | ImageQuery | NewsQuery | MapsQuery | S
         case NewsQuery():
             return news_page(readable(_entry, results))
         case MapsQuery():
-            return maps_record(readable(_place, results), query)
+            return maps_record(readable(_place, results), query, "http")
         case ScholarQuery():
             return works_page(readable(_work, results), _total(found), query.num)
         case JobQuery():

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from itertools import islice
 from math import ceil
-from typing import Final, cast
+from typing import cast
 from urllib.parse import urlencode
 
 from scrapy import Request
@@ -14,13 +14,12 @@ from webdata.crawling.engine import EngineSpider, accept_language
 from webdata.domain.records import Record
 from webdata.fetching.fetch import Fetch
 from webdata.pages import google_maps
-from webdata.pages.google_maps import Viewport
-from webdata.resources.maps_search import MAPS_SEARCH, MapPlace, MapsMetadata, MapsQuery, MapsRecord
+from webdata.pages.google_maps import Viewport, maps_record
+from webdata.resources.maps_search import MAPS_SEARCH, MapPlace, MapsQuery
 from webdata.resources.terms.google_domains import DOMAINS
 from webdata.spiders._google_maps_pb import PAGE_SIZE, search
 
 SITE = "https://www.google.com"
-SCHEMA: Final = "maps.v1"
 
 OFFSETS = range(PAGE_SIZE, 260, PAGE_SIZE)
 """The offsets of the pages after the first; a search has at most about 247 places."""
@@ -60,7 +59,7 @@ class GoogleMapsSpider(EngineSpider):
 
     async def parse(self, response: Response, query: MapsQuery) -> AsyncIterator[Record]:
         places = await self.places(response, query) if self.online else read(response, query)
-        yield cast(Record, record(places[: query.num], query, Fetch.of(response).transport))
+        yield cast(Record, maps_record(places, query, Fetch.of(response).transport))
 
     def shown_query(self, body: bytes) -> Mapping[str, str]:
         q = google_maps.shown_query(body)
@@ -76,7 +75,9 @@ class GoogleMapsSpider(EngineSpider):
         offsets = iter(OFFSETS)
         while ahead := list(islice(offsets, pages_ahead(len(by_id), len(page), query.num))):
             for fetched in await self.pages(ahead, response, query):
-                page = page_or_raise(fetched)
+                if isinstance(fetched, BaseException):
+                    raise fetched
+                page = read(fetched, query)
                 new = {place["data_id"]: place for place in page if place["data_id"] not in by_id}
                 if not new:
                     return list(by_id.values())
@@ -91,29 +92,16 @@ class GoogleMapsSpider(EngineSpider):
         again = request(query, COUNTRIES.get(query.country, WORLD), 0)
         return read(await self.fetch(again, after=response), query)
 
-    async def pages(
-        self, offsets: Iterable[int], first: Response, query: MapsQuery
-    ) -> list[list[MapPlace] | BaseException]:
+    async def pages(self, offsets: Iterable[int], first: Response, query: MapsQuery) -> list[Response | BaseException]:
         """The pages at these offsets, fetched concurrently, in order; an exception in place of one that failed."""
         viewport = google_maps.viewport(first.body) or COUNTRIES.get(query.country, WORLD)
-        requests = [request(query, viewport, offset) for offset in offsets]
-        return await asyncio.gather(*(self.page(one, first, query) for one in requests), return_exceptions=True)
-
-    async def page(self, request: Request, first: Response, query: MapsQuery) -> list[MapPlace]:
-        """The places of a further page."""
-        return read(await self.fetch(request, after=first), query)
+        fetches = (self.fetch(request(query, viewport, offset), after=first) for offset in offsets)
+        return await asyncio.gather(*fetches, return_exceptions=True)
 
 
 def read(response: Response, query: MapsQuery) -> list[MapPlace]:
     """The places of one page; raises FetchError."""
     return google_maps.record(response.body, query)["places"]
-
-
-def page_or_raise(page: list[MapPlace] | BaseException) -> list[MapPlace]:
-    """A fetched page; raises the exception in place of one that failed."""
-    if isinstance(page, BaseException):
-        raise page
-    return page
 
 
 def pages_ahead(count: int, last: int, num: int) -> int:
@@ -125,24 +113,6 @@ def pages_ahead(count: int, last: int, num: int) -> int:
     if last == 0:
         return 0
     return min(missing, AHEAD if last >= PAGE_SIZE else 1)
-
-
-def record(places: list[MapPlace], query: MapsQuery, transport: str) -> MapsRecord:
-    """The record of all places, ranked in their order; `transport` fetched the first page."""
-    ranked = [{**place, "position": position} for position, place in enumerate(places, 1)]
-    metadata: MapsMetadata = {
-        "schema": SCHEMA,
-        "transport": transport,
-        "requested_count": query.num,
-        "language": query.language,
-        "country": query.country,
-    }
-    return {
-        "search_engine": "google_maps",
-        "places": cast(list[MapPlace], ranked),
-        "result_count": len(ranked),
-        "metadata": metadata,
-    }
 
 
 def request(query: MapsQuery, viewport: Viewport, offset: int | None = None) -> Request:

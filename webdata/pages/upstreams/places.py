@@ -1,13 +1,13 @@
-"""The record of a map search, from places of an upstream API that reads Google's maps."""
+"""Places of a map search, from those of an upstream API that reads Google's maps."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from webdata.pages._json import at, count, of
 from webdata.pages.odd_items import OddItemError
 from webdata.pages.upstreams.answers import decimal, domain, link, text
-from webdata.resources.maps_search import MapPlace, MapsQuery, MapsRecord
+from webdata.resources.maps_search import MapPlace
 
 DATA_ID = re.compile(r"0x[0-9a-f]+:0x[0-9a-f]+")
 BEST_RATING = 5
@@ -50,24 +50,6 @@ def place(found: Mapping[str, Any], data_id: str, where: tuple[float | None, flo
         "timezone": None,
         "thumbnail": link(found, "thumbnail"),
         "opening_hours": _hours(at(found, "opening_hours")),
-    }
-
-
-def maps_record(places: Sequence[MapPlace], query: MapsQuery) -> MapsRecord:
-    """The record of so many places as the query asks for, each once."""
-    unique = list({one["data_id"]: one for one in reversed(places)}.values())[::-1][: query.num]
-    ranked: list[MapPlace] = [{**one, "position": rank} for rank, one in enumerate(unique, 1)]
-    return {
-        "search_engine": "google_maps",  # the API reads its pages
-        "places": ranked,
-        "result_count": len(ranked),
-        "metadata": {
-            "schema": "maps.v1",
-            "transport": "http",
-            "requested_count": query.num,
-            "language": query.language,
-            "country": query.country,
-        },
     }
 
 
