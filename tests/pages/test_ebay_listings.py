@@ -390,6 +390,7 @@ def test_the_seller_is_recognised_by_the_feedback(text, name, feedback):
         ("9件の入札", 9),
         ("4 enchères", 4),
         ("12 watchers", None),
+        pytest.param(f"{'9' * 5000} bids", None, id="too long"),
         ("o Mejor oferta", None),
     ],
 )

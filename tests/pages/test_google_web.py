@@ -458,6 +458,7 @@ def test_the_moments_of_a_video_are_no_items():
         ("حوالي ١٬٢٤٠ نتيجة (٠٫٣١ ثانية)", 1240),
         ("Page 2 of about 1.240 results (0.31 seconds)", 1240),
         ("Results", None),
+        pytest.param(f"About {'9' * 5000} results", None, id="too long"),
     ],
 )
 def test_the_total_is_the_number_of_results_and_not_the_time(line, total):

@@ -116,6 +116,18 @@ def test_a_count_is_an_integer():
     assert (_text.count("(8.3K)"), _text.count("(110)"), _text.count("none")) == (8300, 110, None)
 
 
+def test_a_row_of_digits_may_be_too_long_for_a_number():
+    """Infinity is no number of JSON, and no total has as many digits."""
+    digits = "9" * 5000
+    found = [
+        _text.number(digits),
+        _text.prices(f"${digits}"),
+        _text.count(digits),
+        _text.largest_number(f"{digits} of 12"),
+    ]
+    assert found == [None, [], None, 12]
+
+
 def test_a_duration_has_no_other_text():
     """It has minutes and seconds, and may have hours."""
     assert (_text.duration("4:05"), _text.duration(" 1:02:33 "), _text.duration("at 4:05")) == ("4:05", "1:02:33", None)
@@ -140,6 +152,7 @@ def test_any_text_is_accepted(text):
         _text.folded,
         _text.number,
         _text.count,
+        _text.largest_number,
         _text.prices,
         _text.rating,
         _text.duration,

@@ -5,6 +5,7 @@ Each function takes a text and returns a plain value, or None where the text has
 
 import re
 import unicodedata
+from math import isfinite
 from typing import NamedTuple
 
 CONTROLS = {
@@ -50,6 +51,8 @@ CODES = (
 
 SHARED = ("$", "¥", "￥", "£", "kr", "kr.", "Rs", "Rs.")
 """The marks of several currencies, beside which a code may say which is meant."""
+MOST_DIGITS = 18
+"""Digits of a total; a longer row of digits is something else."""
 LONGEST_NAME = 30
 """Characters before a price that are looked at."""
 THOUSANDTHS = {"BHD": ".", "JOD": ".", "KWD": ".", "LYD": ".,", "OMR": ".", "TND": ".,"}
@@ -100,6 +103,7 @@ _NO_SPACES = dict.fromkeys(map(ord, SPACES))
 _CONTROL = re.compile(f"[{''.join(map(chr, CONTROLS))}]")
 _INVISIBLE = re.compile(f"[{''.join(map(chr, INVISIBLE))}]")
 _DIGIT = re.compile(r"\d")
+_DIGITS = re.compile(r"\d[\d.,'’٬\s]*")
 _NUMBER = re.compile(_AMOUNT)
 _WORD = re.compile(rf"[{SPACES}]?([^\W\d_]+)")
 _CHARACTERS = re.compile(
@@ -177,6 +181,12 @@ def count(text: str | None) -> int | None:
     return None if value is None or value > 1e15 else round(value)
 
 
+def largest_number(text: str) -> int | None:
+    """The largest number of a line of totals, as its digits: 1,230,000 of `11-20 of 1,230,000 results`."""
+    numbers = [re.sub(r"\D", "", digits) for digits in _DIGITS.findall(text)]
+    return max((int(digits) for digits in numbers if len(digits) <= MOST_DIGITS), default=None)
+
+
 def multiplier(text: str, end: int) -> float | None:
     """The multiplier after a number that ends at `end`; None without one."""
     term = _CHARACTERS.match(text, end) or _WORD.match(text, end)
@@ -199,9 +209,10 @@ def decimal(digits: str, short: bool = False, thousandths: str = "") -> float | 
 
 def _float(digits: str) -> float | None:
     try:
-        return float(digits)
+        value = float(digits)
     except ValueError:
         return None
+    return value if isfinite(value) else None
 
 
 def prices(text: str | None) -> list[Price]:

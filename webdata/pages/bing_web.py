@@ -18,7 +18,7 @@ from webdata.pages._bing.column import ColumnEntry
 from webdata.pages._bing.snippet import address, snippet
 from webdata.pages._elements import attribute, parsed, visible_text
 from webdata.pages._relevance import ComparedResult
-from webdata.pages._text import clean, folded
+from webdata.pages._text import clean, folded, largest_number
 from webdata.pages.blocked import Block, Page
 from webdata.resources.bing_search import BingAd, BingPage, BingQuery, BingResult
 
@@ -28,7 +28,6 @@ NOTHING = ".b_no"
 MESSAGES = "#b_results h1"
 TOTAL = ".sb_count"
 RANGE = re.compile(r"(\d+)\s?[-–—~]\s?\d+")
-NUMBER = re.compile(r"\d[\d.,'’\s]*")
 CURRENT = ".sb_pagS"
 PREVIOUS = ".sb_pagP, .sw_prev"
 NEXT_PAGE = ".sb_pagN, .sw_next, .pgn_next"
@@ -170,5 +169,4 @@ def _is_first_page(root: LexborNode) -> bool:
 
 def _total(root: LexborNode) -> int | None:
     """The total number of results by the page's count: the largest number in it."""
-    numbers = [re.sub(r"\D", "", digits) for digits in NUMBER.findall(visible_text(root.css_first(TOTAL)))]
-    return max((int(digits) for digits in numbers if len(digits) < 19), default=None)
+    return largest_number(visible_text(root.css_first(TOTAL)))

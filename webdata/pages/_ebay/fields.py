@@ -8,7 +8,7 @@ from selectolax.lexbor import LexborNode
 from webdata.pages._ebay.cards import ListingCard
 from webdata.pages._ebay.text import line
 from webdata.pages._elements import ancestry_below, attribute
-from webdata.pages._text import clean
+from webdata.pages._text import clean, count
 from webdata.pages._text import price as price_in
 
 ITEM_PATH = re.compile(r"/itm/(?:[^/?#]+/)?([0-9]+)")
@@ -149,7 +149,7 @@ def _matches(lines: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> Itera
 def bids(lines: Sequence[str]) -> int | None:
     """The number of an auction's bids."""
     found = next((found for text in lines if (found := BIDS.match(text))), None)
-    return int(re.sub(r"\D", "", found.group(1))) if found else None
+    return count(found.group(1)) if found else None
 
 
 def sold_date(lines: Sequence[str]) -> str | None:

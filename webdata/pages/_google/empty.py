@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborNode
 from webdata.pages._elements import lines, visible_text
 from webdata.pages._google.links import GOTO, host, is_paid, outside
 from webdata.pages._google.tree import GooglePage
-from webdata.pages._text import clean, folded
+from webdata.pages._text import folded, largest_number
 
 NOTICES = ("#topstuff", "#botstuff")
 MESSAGES = ", ".join(f"{notice} {part}" for notice in NOTICES for part in ("[role=heading]", "p", ".card-section"))
@@ -97,6 +97,4 @@ def total(page: GooglePage) -> int | None:
     line = page.root.css_first(TOTAL)
     if line is None:
         return None
-    text = BRACKETED.sub("", clean(visible_text(line).replace(visible_text(line.css_first("nobr")), "", 1)))
-    numbers = [int(re.sub(r"\D", "", digits)) for digits in re.findall(r"\d[\d.,'’٬   ]*", text)]
-    return max(numbers, default=None)
+    return largest_number(BRACKETED.sub("", visible_text(line).replace(visible_text(line.css_first("nobr")), "", 1)))
