@@ -233,6 +233,19 @@ def attribute(node: LexborNode | None, name: str) -> str:
     return printable(node.attributes.get(name) or "") if node is not None else ""
 
 
+def labelled_text(node: LexborNode | None) -> str:
+    """The label of an element for screen readers, else its visible text."""
+    return attribute(node, "aria-label") or visible_text(node)
+
+
+def text_before(node: LexborNode) -> LexborNode | None:
+    """The nearest element before one, in the same element, that has a visible text."""
+    before = node.prev
+    while before is not None and not visible_text(before):
+        before = before.prev
+    return before
+
+
 def texts(nodes: Iterable[LexborNode]) -> list[str]:
     """The visible text of each element that has any."""
     return [text for node in nodes if (text := visible_text(node))]

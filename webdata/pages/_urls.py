@@ -19,6 +19,12 @@ def split(href: str) -> SplitResult | None:
     return parts
 
 
+def hostname(address: str) -> str:
+    """The host of an address; "" where there is none."""
+    parts = split(address)
+    return (parts.hostname or "") if parts else ""
+
+
 def join(base: str, href: str) -> str | None:
     """The absolute address, without control characters; None for an invalid one."""
     try:

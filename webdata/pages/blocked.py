@@ -18,6 +18,7 @@ from urllib.parse import SplitResult, urlsplit
 from webdata import pages
 from webdata.domain.modules import importable
 from webdata.pages import _firewalls
+from webdata.pages._urls import split
 
 SHORT = 20_000
 """Bytes; only pages below it are judged by a form or a phrase."""
@@ -148,10 +149,7 @@ def _is_data(headers: Mapping[str, str], body: bytes) -> bool:
 
 
 def _address(url: str) -> SplitResult:
-    try:
-        return urlsplit(url)
-    except ValueError:
-        return urlsplit("")
+    return split(url) or urlsplit("")
 
 
 def waf_action(page: Page) -> Block | None:

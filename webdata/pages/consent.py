@@ -27,7 +27,7 @@ REFUSES = re.compile(
 )
 ACCEPTS = re.compile(
     "accept|agree|allow|consent|continue|akzeptieren|zustimmen|accepter|aceptar|accetta|aceitar|accepteren"
-    "|godkänn|accepter|hyväksy|zaakceptuj|kabul|принять|同意|동의",
+    "|godkänn|hyväksy|zaakceptuj|kabul|принять|同意|동의",
     re.IGNORECASE,
 )
 

@@ -5,12 +5,12 @@ It has no profiles of authors but ORCIDs and no lists of citing works; open acce
 
 import re
 from typing import Any
-from urllib.parse import urlsplit
 
 from webdata.domain.errors import FetchError, LayoutError
 from webdata.pages._json import count, objects, of
 from webdata.pages._scholar.reference import Printed, address, byline, doi_address, reference, text
 from webdata.pages._scholar.tree import document, works_page
+from webdata.pages._urls import split
 from webdata.resources.scholar_search import (
     MOST_ARTICLES,
     Article,
@@ -127,20 +127,11 @@ def _is_open(license_: dict[str, Any]) -> bool:
 def _pdf(link: dict[str, Any]) -> str | None:
     """The address of a PDF that a reader can open; those on `api.…` need a key."""
     found = address(of(str, link, "URL"))
-    if not found:
+    parts, typed = split(found) if found else None, link.get("content-type")
+    if not parts or parts.netloc.lower().startswith("api."):
         return None
-    host, path = _parts(found)
-    typed = link.get("content-type")
-    is_pdf = typed == PDF or (typed == UNSPECIFIED and path.endswith(".pdf"))
-    return found if is_pdf and not host.startswith("api.") else None
-
-
-def _parts(link: str) -> tuple[str, str]:
-    try:
-        parts = urlsplit(link)
-    except ValueError:
-        return "api.", ""
-    return parts.netloc.lower(), parts.path.lower()
+    is_pdf = typed == PDF or (typed == UNSPECIFIED and parts.path.lower().endswith(".pdf"))
+    return found if is_pdf else None
 
 
 def shown_terms(body: bytes) -> str | None:

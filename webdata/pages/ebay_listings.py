@@ -5,7 +5,6 @@
 
 import re
 from collections.abc import Sequence
-from urllib.parse import parse_qs, urlsplit
 
 from selectolax.lexbor import LexborNode
 
@@ -15,6 +14,7 @@ from webdata.pages._ebay.cards import ListingCard, sections
 from webdata.pages._ebay.sites import site
 from webdata.pages._elements import attribute, parsed
 from webdata.pages._text import clean
+from webdata.pages._urls import query, split
 from webdata.pages.blocked import Block, Page
 from webdata.pages.odd_items import count_odd
 from webdata.resources.marketplace_search import Listing, ListingMetadata, MarketplacePage, MarketplaceQuery
@@ -83,10 +83,8 @@ def _terms(root: LexborNode) -> str | None:
 
 
 def _terms_of(address: str) -> str | None:
-    try:
-        return clean(parse_qs(urlsplit(address).query).get("_nkw", [""])[0]) or None
-    except ValueError:
-        return None
+    parts = split(address)
+    return clean(query(parts).get("_nkw")) or None if parts else None
 
 
 def _listings(found: Sequence[ListingCard], host: str) -> list[Listing]:

@@ -19,8 +19,8 @@ from webdata.pages._elements import image as picture
 from webdata.pages._google import blocks, empty, tree
 from webdata.pages._google.links import outside
 from webdata.pages._text import clean, printable
+from webdata.pages._urls import hostname, split
 from webdata.pages._urls import query as parameters
-from webdata.pages._urls import split
 from webdata.resources.image_search import MOST_IMAGES, ImagePage, ImageQuery, ImageResult
 
 RESULT_MARKS, block = blocks.RESULT_MARKS, blocks.block
@@ -224,8 +224,7 @@ def _pixels(value: Any) -> str | None:
 
 def _domain(page: str, about: list[Any]) -> str:
     """The page's host among the values about it, after the site's name, which may look like one; else the address's."""
-    parts = split(page)
-    name = (parts.hostname if parts else None) or ""
+    name = hostname(page)
     bare = name.removeprefix("www.")
     return next((text for text in reversed(about) if text in (bare, f"www.{bare}")), name)
 

@@ -81,18 +81,17 @@ def _title(box: LexborNode) -> str:
     node = box.css_first(TITLE)
     if node is None:
         return alternative
-    pieces = [visible_text(part) for part in node.css(ELLIPSIS)]
     written = visible_text(node)
-    for piece in pieces:
-        written = written.replace(piece, "", 1)
+    for part in node.css(ELLIPSIS):
+        written = written.replace(visible_text(part), "", 1)
     return alternative if len(alternative) >= len(written) else clean(written)
 
 
 def _price(box: LexborNode) -> str | None:
     """The current price as displayed, without the former one."""
+    struck = visible_text(box.css_first(STRUCK))
     for selector in PRICE:
         text = visible_text(box.css_first(selector))
-        struck = visible_text(box.css_first(STRUCK))
         if current := clean(text.replace(struck, "", 1) if struck else text):
             return current
     found = price(visible_text(box))

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import Carousel, CarouselItem, CarouselType
-from webdata.pages._elements import attribute, hidden, image, lines, separate_boxes, texts, visible_text
+from webdata.pages._elements import attribute, hidden, image, labelled_text, lines, separate_boxes, texts, visible_text
 from webdata.pages._google.links import ENTITY, is_paid, outside, target
 from webdata.pages._google.tree import GooglePage, Mark
 from webdata.pages._text import clean, date, duration, price, rating
 
+STARS = "[role=img][aria-label], .z3HNkc, .yi40Hd"
 SOURCE = ".MgUUmf span, .NUnG9d span, .CEMjEf, .R8BTeb, .XTjFC"
 MOMENT_OF = "data-time"
 """An attribute of the links to a moment of a video."""
@@ -76,7 +77,7 @@ def fields(box: LexborNode, title: str, link: str | None) -> CarouselItem:
         ),
         "image": image(box),
         "price": cost.text if cost else None,
-        "rating": _rating(box),
+        "rating": rating(labelled_text(box.css_first(STARS))),
         "duration": next((time for row in rows if (time := duration(row))), None),
     }
 
@@ -90,11 +91,6 @@ def _source(box: LexborNode, rows: list[str]) -> str | None:
         row for row in rows if len(row) < 50 and not (date(row) or duration(row) or price(row)) and not row[0].isdigit()
     )
     return next(plain, None)
-
-
-def _rating(box: LexborNode) -> float | None:
-    stars = box.css_first("[role=img][aria-label], .z3HNkc, .yi40Hd")
-    return rating(attribute(stars, "aria-label") or visible_text(stars)) if stars is not None else None
 
 
 def _pictures(page: GooglePage, root: LexborNode) -> Iterator[CarouselItem]:

@@ -6,7 +6,7 @@ from urllib.parse import SplitResult, unquote_plus
 from selectolax.lexbor import LexborNode
 
 from webdata.pages._text import printable
-from webdata.pages._urls import join, query, split
+from webdata.pages._urls import hostname, join, query, split
 
 GOOGLE = "https://www.google.com/"
 HOST = re.compile(r"(?:www|m|encrypted)\.google\.(?:[a-z]{2,3}|com?\.[a-z]{2})$")
@@ -132,5 +132,4 @@ def advertised(link: LexborNode) -> str | None:
 
 def host(link: str | None) -> str:
     """The host of an address without `www.`; "" where there is none, or where a link is opaque."""
-    parts = split(link or "") if not GOTO.match(link or "") else None
-    return (parts.hostname or "").removeprefix("www.") if parts else ""
+    return "" if GOTO.match(link or "") else hostname(link or "").removeprefix("www.")

@@ -12,7 +12,7 @@ from itertools import islice
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import Result, ResultMetadata, Sitelink
-from webdata.pages._elements import ancestry, attribute, image, lines, visible_text
+from webdata.pages._elements import ancestry, attribute, image, labelled_text, lines, visible_text
 from webdata.pages._google.links import HIGHLIGHT, destination, host, is_paid, outside
 from webdata.pages._google.tree import GooglePage, Mark
 from webdata.pages._text import clean, count, date, price, rating
@@ -239,11 +239,7 @@ def _attributes(box: LexborNode) -> list[str]:
 def _rating(stars: LexborNode, attributes: list[str]) -> ResultMetadata:
     """The rating and the number of reviews; from the text beside the stars if any, since their label is rounded."""
     beside = next((i for i, part in enumerate(attributes[:2]) if rating(part) is not None and not price(part)), None)
-    value = (
-        rating(attributes[beside])
-        if beside is not None
-        else rating(attribute(stars, "aria-label") or visible_text(stars))
-    )
+    value = rating(attributes[beside] if beside is not None else labelled_text(stars))
     if value is None:
         return {}
     metadata: ResultMetadata = {"rating": value}

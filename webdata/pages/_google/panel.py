@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import Company, NamedLink
-from webdata.pages._elements import ancestry, attribute, image, visible_text
+from webdata.pages._elements import ancestry, attribute, image, labelled_text, visible_text
 from webdata.pages._google.links import ENTITY, outside, target
 from webdata.pages._google.tree import GooglePage, Mark
 from webdata.pages._text import clean, count, rating
@@ -166,8 +166,7 @@ def _named_links(mark: Mark | None) -> Iterator[NamedLink]:
 def _rating(box: LexborNode | None) -> float | None:
     if box is None:
         return None
-    labels = [attribute(node, "aria-label") or visible_text(node) for node in box.css(STARS)]
-    return next((value for text in labels if (value := rating(text)) is not None), None)
+    return next((value for node in box.css(STARS) if (value := rating(labelled_text(node))) is not None), None)
 
 
 def _reviews(subtitle: Mark | None) -> int | None:

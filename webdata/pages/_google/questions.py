@@ -3,7 +3,7 @@
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import RelatedQuestion
-from webdata.pages._elements import ancestry, attribute, lines, visible_text
+from webdata.pages._elements import ancestry, attribute, lines, text_before, texts, visible_text
 from webdata.pages._google.answers import ai_text
 from webdata.pages._google.links import outside
 from webdata.pages._google.tree import GooglePage, Ordered
@@ -43,17 +43,15 @@ def question(position: int, text: str, box: LexborNode) -> RelatedQuestion:
     """A question with the answer in its box."""
     answer = box.css_first(ANSWER)
     heading = box.css_first(SOURCE)
-    anchor = heading.parent if heading is not None else None
-    while anchor is not None and anchor.tag != "a":
-        anchor = anchor.parent
+    anchor = next((node for node in ancestry(heading) if node.tag == "a"), None) if heading is not None else None
     link = outside(attribute(anchor, "href"))
     return {
         "position": position,
         "question": text,
-        "answer": (ai_text(answer) if answer is not None else "") or None,
+        "answer": ai_text(answer) or None if answer is not None else None,
         "title": visible_text(heading) or None if link else None,
         "link": link,
-        "list": [item for node in answer.css(LIST) if (item := visible_text(node))] if answer is not None else [],
+        "list": texts(answer.css(LIST)) if answer is not None else [],
         "table": [[visible_text(cell) for cell in row.css("td, th")] for row in box.css(ROWS)],
     }
 
@@ -98,13 +96,7 @@ def _folded_question(position: int, text: str, button: LexborNode) -> RelatedQue
 
 def _text_before(box: LexborNode) -> str:
     """The text before a box, in the nearest element around it that has any."""
-    for node in ancestry(box):
-        before = node.prev
-        while before is not None and not visible_text(before):
-            before = before.prev
-        if before is not None:
-            return visible_text(before)
-    return ""
+    return next(filter(None, (visible_text(text_before(node)) for node in ancestry(box))), "")
 
 
 def _plain_question(position: int, text: str, box: LexborNode) -> RelatedQuestion:

@@ -1,13 +1,13 @@
 """Boxes of related entities below the results: tiles, each a link to the search for an entity, under one label."""
 
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, islice
 
 from webdata.domain.records import Carousel, CarouselItem
-from webdata.pages._elements import lines, visible_text
+from webdata.pages._elements import ancestry, lines, text_before, visible_text
 from webdata.pages._google.carousel_items import fields, numbered
 from webdata.pages._google.links import ENTITY, target
-from webdata.pages._google.tree import GooglePage, Mark, Ordered
+from webdata.pages._google.tree import GooglePage, Mark
 from webdata.pages._text import clean
 
 EXCLUDED = ("aside", "popup", "carousel", "fact", "question", "questions", "text_ad", "product_ad")
@@ -15,12 +15,8 @@ LEAST_TILES = 2
 """The least number of tiles in a row."""
 
 
-def related_tiles(page: GooglePage) -> Ordered[Carousel]:
+def related_tiles(page: GooglePage) -> Iterator[tuple[int, Carousel]]:
     """The boxes of tiles in the foot of the page, each with its order."""
-    return list(_rows(page))
-
-
-def _rows(page: GooglePage) -> Iterator[tuple[int, Carousel]]:
     for key, group in groupby(page.of("link"), key=_row):
         tiles = list(group) if key is not None else []
         items = [item for mark in tiles if not page.is_hidden(mark.node) and (item := _tile(mark))]
@@ -44,12 +40,5 @@ def _tile(mark: Mark) -> CarouselItem | None:
 
 def _label(mark: Mark) -> str | None:
     """The text of the button before a row of tiles, which folds it."""
-    row = mark.node.parent
-    for _ in range(3):
-        before = row.prev if row is not None else None
-        while before is not None and not visible_text(before):
-            before = before.prev
-        if before is not None:
-            return next(iter(lines(before)), None)
-        row = row.parent if row is not None else None
-    return None
+    labels = (lines(text_before(around)) for around in islice(ancestry(mark.node), 1, 4))
+    return next((rows[0] for rows in labels if rows), None)

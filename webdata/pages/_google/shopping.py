@@ -3,7 +3,7 @@
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import ShoppingAd
-from webdata.pages._elements import attribute, image, lines, texts, visible_text
+from webdata.pages._elements import attribute, image, labelled_text, lines, texts, visible_text
 from webdata.pages._google.links import TRACKERS, advertised
 from webdata.pages._google.tree import GooglePage, Mark, Ordered
 from webdata.pages._text import Price, clean, count, prices, rating
@@ -46,7 +46,7 @@ def _ad(mark: Mark) -> ShoppingAd | None:
         "advertiser": _once(unit.css_first(SHOP)) or None,
         "link": link,
         "image": image(unit),
-        "rating": _rating(unit),
+        "rating": rating(labelled_text(unit.css_first(STARS))),
         "reviews": _review_count(unit),
         "attributes": _extras(unit),
     }
@@ -76,7 +76,7 @@ def _link(mark: Mark, unit: LexborNode) -> str | None:
 
 def _review_count(unit: LexborNode) -> int | None:
     """The number of ratings, in parentheses in the text or the label."""
-    labels = (attribute(node, "aria-label") or visible_text(node) for node in unit.css(REVIEWS))
+    labels = map(labelled_text, unit.css(REVIEWS))
     return next((count(text) for text in labels if "(" in text), None)
 
 
@@ -86,11 +86,6 @@ def _prices(unit: LexborNode) -> tuple[Price | None, Price | None]:
     struck = unit.css_first("s, del, strike, .DoCHT, .QGpFif")
     old = prices(visible_text(struck))
     return current, (old[0] if old and current and old[0].amount > current.amount else None)
-
-
-def _rating(unit: LexborNode) -> float | None:
-    stars = unit.css_first(STARS)
-    return rating(attribute(stars, "aria-label") or visible_text(stars)) if stars is not None else None
 
 
 def _extras(unit: LexborNode) -> list[str]:

@@ -10,7 +10,9 @@ import re
 from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from itertools import pairwise
-from urllib.parse import SplitResult, parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs
+
+from webdata.pages._urls import hostname, split
 
 AGGREGATOR = re.compile(r"news\.google\.[a-z]{2,3}(?:\.[a-z]{2})?")
 ID = re.compile(r"[A-Za-z0-9_-]{8,1024}={0,2}")
@@ -53,12 +55,8 @@ def is_article_link(link: str) -> bool:
 
 def aggregator_url(link: str) -> SplitResult | None:
     """The parts of a link to the aggregator; None for any other link."""
-    try:
-        parts = urlsplit(link)
-        host = parts.hostname or ""
-    except ValueError:
-        return None
-    return parts if AGGREGATOR.fullmatch(host) else None
+    parts = split(link)
+    return parts if parts and AGGREGATOR.fullmatch(parts.hostname or "") else None
 
 
 def address_in_id(article: str) -> str | None:
@@ -73,12 +71,7 @@ def address_in_id(article: str) -> str | None:
 
 def is_web_address(text: str) -> bool:
     """Whether a text is an http or https address."""
-    if len(text) > LONGEST_ADDRESS or not WEB_ADDRESS.fullmatch(text):
-        return False
-    try:
-        return bool(urlsplit(text).hostname)
-    except ValueError:
-        return False
+    return len(text) <= LONGEST_ADDRESS and WEB_ADDRESS.fullmatch(text) is not None and bool(hostname(text))
 
 
 def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:

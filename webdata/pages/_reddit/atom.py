@@ -157,7 +157,7 @@ def _post(entry: ET.Element, content: str) -> dict[str, Any]:
     thumbnail = entry.find(THUMBNAIL)
     return {
         "title": _text(entry, "title") or "",
-        "selftext": _plain(html),
+        "selftext": plain(html),
         "selftext_html": html or None,
         "url": url or own or None,
         "is_self": url == own if url and own else None,
@@ -168,7 +168,7 @@ def _post(entry: ET.Element, content: str) -> dict[str, Any]:
 def _comment(entry: ET.Element, content: str) -> dict[str, Any]:
     html = _html(content)
     title = (_text(entry, "title") or "").partition(" on ")[2]
-    return {"body": _plain(html), "body_html": html, "replies": "", **({"link_title": title} if title else {})}
+    return {"body": plain(html), "body_html": html, "replies": "", **({"link_title": title} if title else {})}
 
 
 def _after(things: list[Thing], limit: int) -> str | None:
@@ -181,7 +181,7 @@ def _html(content: str) -> str:
     return match[0] if match else ""
 
 
-def _plain(html: str) -> str:
+def plain(html: str) -> str:
     """The text of HTML, with a blank line between paragraphs; a feed does not have the Markdown of a post."""
     texts = [block.text().strip() for block in parsed(html).css(BLOCKS)] if html else []
     return "\n\n".join(filter(None, texts))

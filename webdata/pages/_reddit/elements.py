@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborNode
 from webdata.domain.errors import LayoutError
 from webdata.domain.query import Query
 from webdata.pages._elements import parsed
-from webdata.pages._reddit.atom import BLOCKS, listing, seconds
+from webdata.pages._reddit.atom import listing, plain, seconds
 from webdata.pages._reddit.things import Thing
 from webdata.pages.odd_items import OddItemError, readable
 from webdata.resources.forum import ForumSubforumQuery
@@ -65,7 +65,7 @@ def _post(node: LexborNode) -> Thing:
         "is_video": kind == "video" if kind else None,
         "over_18": True if "nsfw" in given else None,
         "spoiler": True if "spoiler" in given else None,
-        "selftext": _plain(html),
+        "selftext": plain(html),
         "selftext_html": html or None,
     }
     return {"kind": "t3", "data": {"id": match[1], "name": match[0], **_common(node), **own}}
@@ -78,7 +78,7 @@ def _comment(node: LexborNode) -> tuple[int, Thing]:
     if match is None:
         raise OddItemError("the id of a comment")
     html = _html(node, BODY_OF_COMMENT)
-    own = {"body": _plain(html), "body_html": html, "replies": "", "parent_id": given.get("parentid")}
+    own = {"body": plain(html), "body_html": html, "replies": "", "parent_id": given.get("parentid")}
     return _number(given.get("depth")) or 0, {
         "kind": "t1",
         "data": {"id": match[1], "name": match[0], **_common(node), **own},
@@ -132,9 +132,3 @@ def _is_own(found: LexborNode, node: LexborNode) -> bool:
     while around is not None and around.tag not in (POST, COMMENT):
         around = around.parent
     return around is not None and around.mem_id == node.mem_id
-
-
-def _plain(html: str) -> str:
-    """The text of HTML, with a blank line between paragraphs."""
-    texts = [block.text().strip() for block in parsed(html).css(BLOCKS)] if html else []
-    return "\n\n".join(filter(None, texts))

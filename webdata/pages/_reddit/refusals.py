@@ -5,11 +5,11 @@ A `reason` is a fact about the post, user or subforum, not a block (observed 202
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 import orjson
 
 from webdata.domain.errors import BlockedError, FetchError, NotFoundError, UpstreamError
+from webdata.pages._urls import split
 
 LONGEST_REFUSAL = 20_000
 """Bytes; no refusal in JSON is longer."""
@@ -67,7 +67,9 @@ def _status_error(status: int, code: int) -> FetchError | None:
 
 def _redirect_error(url: str, location: str) -> FetchError | None:
     """The error of an address or a redirect other than the requested one."""
-    for path in (_path(url), _path(location)):
+    for address in (url, location):
+        parts = split(address)
+        path = parts.path if parts else ""
         if path.startswith(SEARCH):
             return NotFoundError("a search for subforums instead of the one asked for")
         if path.startswith(LOGIN):
@@ -75,13 +77,6 @@ def _redirect_error(url: str, location: str) -> FetchError | None:
         if path.startswith(OVER18):
             return BlockedError("the address is Reddit's question for one's age", "consent")
     return None
-
-
-def _path(address: str) -> str:
-    try:
-        return urlsplit(address).path
-    except ValueError:
-        return ""
 
 
 def _error_object(body: bytes) -> Mapping[str, Any]:

@@ -3,7 +3,6 @@
 import re
 from html import unescape
 from typing import Any
-from urllib.parse import urlsplit
 
 from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.pages._json import loads, of
@@ -52,11 +51,3 @@ def decimal(value: Any, *path: str | int) -> float | None:
     whole = of(int, value, *path)
     found = of(float, value, *path) if whole is None else whole
     return None if found is None else float(found)
-
-
-def domain(url: str) -> str:
-    """The host of an address; "" for one that has none."""
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""

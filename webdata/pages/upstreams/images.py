@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from webdata.pages._urls import hostname
 from webdata.pages.odd_items import OddItemError
-from webdata.pages.upstreams.answers import domain
 from webdata.resources.image_search import MOST_IMAGES, ImagePage, ImageResult
 
 FORMAT = re.compile(r"^(?:image/)?([a-z0-9.+-]{1,20})$")
@@ -25,7 +25,7 @@ def image(
     width, height = (str(size) if size else None for size in pixels)
     return {
         "image": {"src": preview, "alt": title},
-        "link": {"href": page, "title": title, "domain": domain(page)},
+        "link": {"href": page, "title": title, "domain": hostname(page)},
         "original_image": {"src": source, "width": width, "height": height, "file_format": _format(file_format)},
         "thumbnails": {"small": preview, "medium": preview, "large": preview},
     }

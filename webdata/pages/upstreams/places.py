@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from webdata.pages._json import at, count, of
+from webdata.pages._urls import hostname
 from webdata.pages.odd_items import OddItemError
-from webdata.pages.upstreams.answers import decimal, domain, link, text
+from webdata.pages.upstreams.answers import decimal, link, text
 from webdata.resources.maps_search import MapPlace
 
 DATA_ID = re.compile(r"0x[0-9a-f]+:0x[0-9a-f]+")
@@ -36,7 +37,7 @@ def place(found: Mapping[str, Any], data_id: str, where: tuple[float | None, flo
         "place_id": place_id,
         "google_maps_url": f"https://www.google.com/maps/place/?q=place_id:{place_id}" if place_id else None,
         "website": website,
-        "domain": (domain(website).removeprefix("www.") or None) if website else None,
+        "domain": (hostname(website).removeprefix("www.") or None) if website else None,
         "address": text(found, "address") or None,
         "address_lines": [],
         "district": None,

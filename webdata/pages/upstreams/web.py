@@ -12,8 +12,8 @@ from webdata.domain.records import (
     ResultMetadata,
     WebPage,
 )
+from webdata.pages._urls import hostname
 from webdata.pages.odd_items import OddItemError, count_odd
-from webdata.pages.upstreams.answers import domain
 from webdata.resources.video_search import VideoQuery
 from webdata.resources.web_search import WebQuery
 
@@ -33,7 +33,7 @@ def result(title: str, link: str | None, description: str, **metadata: Any) -> R
     """A result, whose rank `web_page` sets; raises OddItemError for one without a title or an address."""
     if not title or not link:
         raise OddItemError("a result with a title and an address")
-    shown = {"display_url": domain(link), **metadata}
+    shown = {"display_url": hostname(link), **metadata}
     return {
         "title": title,
         "description": description,
@@ -118,7 +118,7 @@ def answer_box(kind: AnswerType, shown: str, title: str, link: str | None) -> li
         "answer": shown,
         "title": title or None,
         "link": link,
-        "display_url": domain(link) if link else None,
+        "display_url": hostname(link) if link else None,
         "date": None,
         "list": [],
         "table": [],
