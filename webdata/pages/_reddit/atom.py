@@ -47,7 +47,8 @@ def document(body: bytes, query: Query) -> Any:
         return {"kind": "t5", "data": about(feed)}
     things = readable(_thing, feed.iterfind(f"{ATOM}entry"))
     if isinstance(query, ForumSubforumQuery | ForumUserQuery):
-        return listing(things, _after(things, query.limit))
+        shown, is_full = things[: query.limit], len(things) >= min(query.limit, USUAL)
+        return listing(shown, shown[-1]["data"]["name"] if shown and is_full else None)
     return _thread(things)
 
 
@@ -169,11 +170,6 @@ def _comment(entry: ET.Element, content: str) -> dict[str, Any]:
     html = _html(content)
     title = (_text(entry, "title") or "").partition(" on ")[2]
     return {"body": plain(html), "body_html": html, "replies": "", **({"link_title": title} if title else {})}
-
-
-def _after(things: list[Thing], limit: int) -> str | None:
-    """The name after which the next page of a full feed begins."""
-    return things[-1]["data"]["name"] if things and len(things) >= min(limit, USUAL) else None
 
 
 def _html(content: str) -> str:
