@@ -161,11 +161,12 @@ def _document_formats(body: bytes, media: str, url: str, asked: PageOptions) -> 
     """A document in each of the formats, and what it says of itself; it has no HTML."""
     if "html" in asked.formats:
         raise UnsupportedContentError(media, "which has no HTML", "ask for its markdown, text or metadata")
-    found = document_text(body, media, url, asked.pages)
+    texts = [name for name in ("markdown", "text") if name in asked.formats] or ["text"]
+    read = {name: document_text(body, media, url, asked.pages, marked=name == "markdown") for name in texts}
+    found = read[texts[0]]
     named = {name: value for name, value in found.facts.items() if name not in ("pages", "first", "last")}
-    made: dict[str, Any] = {"markdown": found.text, "links": [], "images": [], "metadata": named, "structured": {}}
-    if "text" in asked.formats:
-        made["text"] = document_text(body, media, url, asked.pages, marked=False).text
+    made: dict[str, Any] = {"links": [], "images": [], "metadata": named, "structured": {}}
+    made |= {name: one.text for name, one in read.items()}
     left_out = {"left_out": round(found.left_out, 4)} if "markdown" in asked.formats else {}
     return {**{name: made[name] for name in asked.formats}, **left_out, "document": found.facts}
 
