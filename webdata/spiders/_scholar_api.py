@@ -1,8 +1,10 @@
 """The base of the engines for scholarly works: requests of a JSON API, and its refusals with their waits."""
 
 import re
+from typing import Any, ClassVar, Self
 
 from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.http import Response
 from w3lib.url import url_query_cleaner
 
@@ -32,6 +34,20 @@ class WorksSpider(EngineSpider):
 
     resources = (SCHOLAR_SEARCH,)
     transports = ("http",)
+    key_setting: ClassVar[str]
+    """The setting with its key."""
+    key: str | None = None
+    """What the operator is known by there: an API key, or a mail address; None for a blank one."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **arguments: str) -> Self:
+        spider = super().from_crawler(crawler, *args, **arguments)
+        spider.key = (crawler.settings[cls.key_setting] or "").strip() or None
+        return spider
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (self.key,) if self.key else ()
 
     def check(self, response: Response) -> None:
         """Raise FetchError, with the seconds to wait, for a response that holds no works."""

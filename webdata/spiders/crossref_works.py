@@ -1,11 +1,10 @@
 """Crossref's scholarly works."""
 
 from collections.abc import AsyncIterator, Mapping
-from typing import Any, Self, cast
+from typing import cast
 from urllib.parse import urlencode
 
 from scrapy import Request
-from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from webdata.domain.records import Record
@@ -23,23 +22,11 @@ class CrossrefWorksSpider(WorksSpider):
     site = "Crossref"
     allowed_domains = ("crossref.org",)
     rank = 1
-
-    contact: str | None = None
-    """The mail address that Crossref gets as `mailto` (setting `CONTACT`)."""
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler, *args: Any, **arguments: str) -> Self:
-        spider = super().from_crawler(crawler, *args, **arguments)
-        spider.contact = (crawler.settings["CONTACT"] or "").strip() or None
-        return spider
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        return (self.contact,) if self.contact else ()
+    key_setting = "CONTACT"
 
     def request(self, query: ScholarQuery) -> Request:
         parameters = {"query": query.q, "rows": query.size, "offset": query.offset}
-        contact = {"mailto": self.contact} if self.contact else {}
+        contact = {"mailto": self.key} if self.key else {}
         return api_request(f"{WORKS}?{urlencode({**parameters, **contact})}")
 
     async def parse(self, response: Response, query: ScholarQuery) -> AsyncIterator[Record]:

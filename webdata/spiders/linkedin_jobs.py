@@ -29,6 +29,7 @@ DEADLINE_SHARE = 0.8
 
 NORTH_AMERICA = "102221843"
 """LinkedIn's id of the continent (`geoId`)."""
+HEADERS = {"Accept-Language": "en-US,en;q=0.9"}
 WORKPLACES = {"onsite": "1", "remote": "2", "hybrid": "3"}
 
 
@@ -96,9 +97,6 @@ class LinkedinJobsSpider(EngineSpider):
         if location and not wanted(f"in {location}").elsewhere:
             return {"q": f"{keywords} in {location}".strip()}
         return {"q": keywords} if keywords else {}
-
-
-HEADERS = {"Accept-Language": "en-US,en;q=0.9"}
 
 
 def list_request(query: JobQuery, start: int) -> Request:

@@ -2,11 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any, Self, cast
+from typing import cast
 from urllib.parse import urlencode
 
 from scrapy import Request
-from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from webdata.domain.errors import UpstreamError
@@ -34,19 +33,7 @@ class OpenalexWorksSpider(WorksSpider):
     name = "openalex_works"
     site = "OpenAlex"
     allowed_domains = ("openalex.org",)
-
-    key: str | None = None
-    """The API key (setting `OPENALEX_KEY`); None for a blank one, which the API would refuse."""
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler, *args: Any, **arguments: str) -> Self:
-        spider = super().from_crawler(crawler, *args, **arguments)
-        spider.key = (crawler.settings["OPENALEX_KEY"] or "").strip() or None
-        return spider
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        return (self.key,) if self.key else ()
+    key_setting = "OPENALEX_KEY"
 
     def request(self, query: ScholarQuery) -> Request:
         first, *further = self.pages(query)
@@ -74,7 +61,7 @@ class OpenalexWorksSpider(WorksSpider):
         return first
 
     async def parse(self, response: Response, query: ScholarQuery) -> AsyncIterator[Record]:
-        if not hasattr(self, "crawler"):  # a saved page
+        if not self.online:
             yield cast(Record, openalex_works.record(response.body, query))
             return
         pages = [openalex_works.page(each.body) for each in (response, *await self.others(response, query))]
