@@ -153,9 +153,3 @@ VALUES = st.recursive(
 def test_any_value_in_a_work_gives_a_record_or_an_error(work):
     """Values of any type in a work raise no other exception."""
     judged(body_of([{"DOI": "10.5555/1", **work}], 1))
-
-
-@given(st.binary())
-def test_any_bytes_give_a_record_or_an_error(body):
-    """Any body raises no other exception."""
-    judged(body)

@@ -114,12 +114,6 @@ def test_truncated_pages_and_pages_without_some_tags_are_parsed_or_refused(truth
         assert all(page["total"] == len(page["image_results"]) > 0 for page in pages)
 
 
-@given(st.binary(max_size=2000))
-def test_any_bytes_are_parsed_or_refused(body):
-    """Any bytes give a record or a LayoutError."""
-    record_or_none(body)
-
-
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.sampled_from(["https://a.example/", "ref"]),
     lambda children: st.lists(children, max_size=6) | st.dictionaries(st.sampled_from(["2003", "2000"]), children),

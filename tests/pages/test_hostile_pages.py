@@ -27,6 +27,7 @@ SPIDERS = [spider for spider in known_spiders() if not spider.any_site]
 """All engines but those of any site, whose pages are converted in processes that can be killed."""
 SEED = 7
 
+BYTES = 200
 MUTATIONS = 150
 MANY_MUTATIONS = int(os.environ.get("MUTATIONS", "1000"))
 """Of the long form, for each engine; `make fuzz` tries more."""
@@ -209,6 +210,16 @@ def mutations(
         except Exception as error:
             raise AssertionError(f"mutation {index}, of {case.name}") from error
         assert seconds < most, f"mutation {index}, of {case.name}"
+
+
+@pytest.mark.parametrize("spider", SPIDERS, ids=lambda spider: spider.name)
+def test_any_bytes_have_an_outcome(spider):
+    """They give a valid record or an error of its outcome, and show a query or none."""
+    chance, engine, case = random.Random(SEED), spider(), cases(spider.name)[0]
+    for size in range(BYTES):
+        body = chance.randbytes(size)
+        judged(engine, case, body)
+        engine.shown_query(body)
 
 
 def tree_of(page: bytes):

@@ -181,9 +181,3 @@ KEYS = [
 def test_any_value_in_a_work_gives_a_record_or_an_error(work):
     """Values of any type in a work raise no other exception."""
     judged(body_of([{"id": ID, **work}], count=1))
-
-
-@given(st.binary())
-def test_any_bytes_give_a_record_or_an_error(body):
-    """Any body raises no other exception."""
-    judged(body)
