@@ -75,9 +75,11 @@ def test_works_begin_where_a_page_of_them_begins():
 
 
 def test_another_webdata_is_sent_no_parameter_without_a_value():
-    """A null in a body stands for the default."""
-    query = MAPS_SEARCH.query.check({"q": "tea", "hl": None, "gl": "at"})
-    assert KINDS["webdata"]().request(query).url.endswith("/v1/maps/search/tea?gl=at")
+    """A null in a body stands for the default; flags are written as JSON has them, and terms as they are."""
+    query = MAPS_SEARCH.query.check({"q": "True", "hl": None, "gl": "at"})
+    assert KINDS["webdata"]().request(query).url.endswith("/v1/maps/search/True?gl=at")
+    query = NEWS_SEARCH.query.check({"q": "tea", "resolve_links": True})
+    assert KINDS["webdata"]().request(query).url.endswith("/q=tea&resolve_links=true")
 
 
 def test_the_operator_allows_regions():

@@ -52,9 +52,9 @@ class WebdataSpider(UpstreamSpider):
         resource = self.resource_of(query)
         names = type(query).header_names()
         own = {name: getattr(query, name) for name in given(query) if name not in NOT_PASSED_ON}
-        values = {name: str(value) for name, value in own.items() if value is not None}
+        values = {name: _text(value) for name, value in own.items() if value is not None}
         headers = {names[name]: value for name, value in values.items() if name in names}
-        pairs = {name: _text(value) for name, value in values.items() if name not in names}
+        pairs = {name: value for name, value in values.items() if name not in names}
         headers["X-Api-Key"] = self.key
         if resource.packed:
             return self.api_request(f"{resource.path}/{urlencode(pairs, quote_via=quote, safe='')}", {}, headers)
@@ -83,5 +83,5 @@ class WebdataSpider(UpstreamSpider):
         yield cast(Record, page)
 
 
-def _text(value: str) -> str:
-    return {"True": "true", "False": "false"}.get(value, value)
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
