@@ -253,11 +253,16 @@ def texts(nodes: Iterable[LexborNode]) -> list[str]:
 
 def image(node: LexborNode | None) -> str | None:
     """The address of the first picture in an element that is no decoration; lazy ones may have none."""
-    for picture in node.css("img") if node is not None else ():
-        for name in ("src", "data-src"):
-            address = attribute(picture, name)
+    addresses = picture_addresses(node.css("img") if node is not None else (), ("src", "data-src"))
+    return next((address for address in addresses if not DECORATION.search(address)), None)
+
+
+def picture_addresses(pictures: Iterable[LexborNode], names: Sequence[str]) -> Iterator[str]:
+    """The addresses of the web that pictures have in the attributes of these names."""
+    for picture in pictures:
+        for name in names:
+            address = attribute(picture, name).strip()
             if address.startswith("//"):
-                address = f"https:{address}"
-            if address.startswith("http") and not DECORATION.search(address):
-                return address
-    return None
+                yield f"https:{address}"
+            elif address.startswith(("https://", "http://")):
+                yield address

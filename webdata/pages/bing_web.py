@@ -62,7 +62,7 @@ def record(body: bytes, query: BingQuery) -> BingPage:
     if not any(not entry.is_ad for entry in entries) and not _has_no_results_message(root, query.q):
         raise LayoutError("neither results nor a message that nothing was found")
     if query.offset and entries and _is_first_page(root):
-        total = _total(root)
+        total = largest_number(visible_text(root.css_first(TOTAL)))
         if total is None or query.offset < total:
             raise BlockedError("the first page was sent instead of the one asked for", FIRST_PAGE)
         entries = []
@@ -165,8 +165,3 @@ def _is_first_page(root: LexborNode) -> bool:
     if current := visible_text(root.css_first(CURRENT)):
         return current == "1"
     return root.css_first(PREVIOUS) is None and (bool(count) or root.css_first(NEXT_PAGE) is not None)
-
-
-def _total(root: LexborNode) -> int | None:
-    """The total number of results by the page's count: the largest number in it."""
-    return largest_number(visible_text(root.css_first(TOTAL)))

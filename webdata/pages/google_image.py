@@ -21,6 +21,7 @@ from webdata.pages._google.links import outside
 from webdata.pages._text import clean, printable
 from webdata.pages._urls import hostname, split
 from webdata.pages._urls import query as parameters
+from webdata.pages.upstreams.images import image_page
 from webdata.resources.image_search import MOST_IMAGES, ImagePage, ImageQuery, ImageResult
 
 RESULT_MARKS, block = blocks.RESULT_MARKS, blocks.block
@@ -72,10 +73,7 @@ def record(body: bytes, query: ImageQuery) -> ImagePage:
     images = _images(body)
     if not images and not _reports_no_results(body, query.q):
         raise LayoutError("neither images nor a message that nothing was found")
-    return {
-        "image_results": images, "results": [], "ads": [], "ads_count": 0, "answers": [], "shopping_ads": [],
-        "places": [], "related_searches": [], "carousel": [], "company": {}, "total": len(images),
-    }  # fmt: skip
+    return image_page(images)
 
 
 def _images(body: bytes) -> list[ImageResult]:

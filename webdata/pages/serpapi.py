@@ -13,7 +13,7 @@ from webdata.pages.upstreams.images import image, image_page
 from webdata.pages.upstreams.news import entry, news_page
 from webdata.pages.upstreams.places import place, texts
 from webdata.pages.upstreams.postings import job_page, posting
-from webdata.pages.upstreams.web import answer_box, question, result, web_page
+from webdata.pages.upstreams.web import answer_box, listed_question, result, sitelinks, web_page
 from webdata.pages.upstreams.works import work, works_page
 from webdata.resources.image_search import ImageQuery
 from webdata.resources.job_search import JobQuery
@@ -87,7 +87,7 @@ def _web(found: dict[str, Any], results: list[dict[str, Any]], query: WebQuery) 
         query,
         answers=answer_box("featured_snippet", shown, text(box, "title"), link(box, "link")),
         related=[(text(one, "query"), link(one, "link")) for one in rows(found, "related_searches") or []],
-        questions=[*map(_question, rows(found, "related_questions") or [])],
+        questions=[*map(listed_question, rows(found, "related_questions") or [])],
         total=_total(found),
     )
 
@@ -109,16 +109,8 @@ def _result(row: dict[str, Any]) -> Any:
         duration=text(row, "duration"),
         rating=decimal(row, "rich_snippet", "top", "detected_extensions", "rating"),
         reviews=count(row, "rich_snippet", "top", "detected_extensions", "reviews"),
-        sitelinks=[_sitelink(one) for one in inline if text(one, "title") and link(one, "link")],
+        sitelinks=sitelinks(inline),
     )
-
-
-def _sitelink(row: dict[str, Any]) -> dict[str, Any]:
-    return {"title": text(row, "title"), "link": link(row, "link"), "description": text(row, "snippet") or None}
-
-
-def _question(row: dict[str, Any]) -> Any:
-    return question(text(row, "question"), text(row, "snippet"), text(row, "title"), link(row, "link"))
 
 
 def _image(row: dict[str, Any]) -> Any:

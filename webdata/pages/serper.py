@@ -9,7 +9,7 @@ from webdata.pages.odd_items import readable
 from webdata.pages.upstreams.answers import PLAN, answer, decimal, link, rows, text
 from webdata.pages.upstreams.images import image, image_page
 from webdata.pages.upstreams.news import entry, news_page
-from webdata.pages.upstreams.web import answer_box, question, result, web_page
+from webdata.pages.upstreams.web import answer_box, listed_question, result, sitelinks, web_page
 from webdata.pages.upstreams.works import work, works_page
 from webdata.resources.image_search import ImageQuery
 from webdata.resources.news_search import NewsQuery
@@ -54,7 +54,7 @@ def _web(found: dict[str, Any], results: list[dict[str, Any]], query: WebQuery) 
         query,
         answers=answer_box("featured_snippet", shown, text(box, "title"), link(box, "link")),
         related=[(text(one, "query"), None) for one in rows(found, "relatedSearches") or []],
-        questions=[*map(_question, rows(found, "peopleAlsoAsk") or [])],
+        questions=[*map(listed_question, rows(found, "peopleAlsoAsk") or [])],
     )
 
 
@@ -70,16 +70,8 @@ def _result(row: dict[str, Any]) -> Any:
         thumbnail=link(row, "imageUrl"),
         rating=decimal(row, "rating"),
         reviews=count(row, "ratingCount"),
-        sitelinks=[_sitelink(one) for one in rows(row, "sitelinks") or [] if text(one, "title") and link(one, "link")],
+        sitelinks=sitelinks(rows(row, "sitelinks") or []),
     )
-
-
-def _sitelink(row: dict[str, Any]) -> dict[str, Any]:
-    return {"title": text(row, "title"), "link": link(row, "link"), "description": None}
-
-
-def _question(row: dict[str, Any]) -> Any:
-    return question(text(row, "question"), text(row, "snippet"), text(row, "title"), link(row, "link"))
 
 
 def _image(row: dict[str, Any]) -> Any:

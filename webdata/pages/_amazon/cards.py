@@ -9,7 +9,7 @@ from itertools import chain
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._elements import ancestry, attribute, outermost, texts, visible_text
+from webdata.pages._elements import ancestry, attribute, outermost, picture_addresses, texts, visible_text
 
 CARDS = '[data-component-type="s-search-result"]'
 OTHER_CARDS = ".s-result-item[data-asin]"
@@ -76,9 +76,7 @@ def title_block(card: LexborNode, node: LexborNode) -> LexborNode:
 
 def picture(card: LexborNode) -> str | None:
     """The address of the product's picture: the first of the class for pictures, else the first of the card."""
-    images = chain.from_iterable(map(card.css, PICTURES))
-    addresses = (attribute(image, name) for image in images for name in ADDRESSES)
-    return next((address for address in addresses if address.startswith(("https://", "http://"))), None)
+    return next(picture_addresses(chain.from_iterable(map(card.css, PICTURES)), ADDRESSES), None)
 
 
 def is_ad(card: LexborNode) -> bool:

@@ -7,7 +7,7 @@ from selectolax.lexbor import LexborNode
 
 from webdata.pages._ebay.cards import ListingCard
 from webdata.pages._ebay.text import line
-from webdata.pages._elements import ancestry_below, attribute
+from webdata.pages._elements import ancestry_below, attribute, picture_addresses
 from webdata.pages._text import clean, count
 from webdata.pages._text import price as price_in
 
@@ -75,12 +75,8 @@ def picture_name(card: ListingCard) -> str:
 
 def image(card: ListingCard) -> str | None:
     """The address of the card's picture."""
-    for node in card.node.css("img"):
-        for name in IMAGE_ATTRIBUTES:
-            address = attribute(node, name).strip()
-            if address.startswith(("https://", "http://")) and STATIC not in address:
-                return address
-    return None
+    addresses = picture_addresses(card.node.css("img"), IMAGE_ATTRIBUTES)
+    return next((address for address in addresses if STATIC not in address), None)
 
 
 def price(card: ListingCard) -> str | None:

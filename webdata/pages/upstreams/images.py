@@ -1,4 +1,4 @@
-"""The record of an image search, from images of an upstream API."""
+"""The record of an image search, and images of an upstream API."""
 
 import re
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """The record of a web or video search, from results of an upstream API."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from webdata.domain.records import (
@@ -10,10 +10,12 @@ from webdata.domain.records import (
     RelatedSearch,
     Result,
     ResultMetadata,
+    Sitelink,
     WebPage,
 )
 from webdata.pages._urls import hostname
 from webdata.pages.odd_items import OddItemError, count_odd
+from webdata.pages.upstreams.answers import link, text
 from webdata.resources.video_search import VideoQuery
 from webdata.resources.web_search import WebQuery
 
@@ -29,11 +31,11 @@ def missing(*known: str) -> tuple[str, ...]:
     return tuple(part for part in PARTS if part not in known)
 
 
-def result(title: str, link: str | None, description: str, **metadata: Any) -> Result:
+def result(title: str, address: str | None, description: str, **metadata: Any) -> Result:
     """A result, whose rank `web_page` sets; raises OddItemError for one without a title or an address."""
-    if not title or not link:
+    if not title or not address:
         raise OddItemError("a result with a title and an address")
-    shown = {"display_url": hostname(link), **metadata}
+    shown = {"display_url": hostname(address), **metadata}
     return {
         "title": title,
         "description": description,
@@ -41,7 +43,7 @@ def result(title: str, link: str | None, description: str, **metadata: Any) -> R
         "realPosition": 1,
         "result_type": "organic",
         "metadata": cast(ResultMetadata, {name: value for name, value in shown.items() if value not in ("", None, [])}),
-        "link": link,
+        "link": address,
     }
 
 
@@ -80,14 +82,14 @@ def _ranked(one: Result, rank: int, kind: str) -> Result:
 
 
 def _related(searches: Iterable[tuple[str, str | None]]) -> list[RelatedSearch]:
-    named = {terms: link for terms, link in searches if terms}
+    named = {terms: address for terms, address in searches if terms}
     return [
-        {"position": rank, "text": terms, "link": link or "", "result_type": "related_search"}
-        for rank, (terms, link) in enumerate(named.items(), 1)
+        {"position": rank, "text": terms, "link": address or "", "result_type": "related_search"}
+        for rank, (terms, address) in enumerate(named.items(), 1)
     ]
 
 
-def question(asked: str, answer: str, title: str, link: str | None) -> RelatedQuestion | None:
+def question(asked: str, answer: str, title: str, address: str | None) -> RelatedQuestion | None:
     """A question that people also ask, whose rank `web_page` sets; None for one without a text."""
     if not asked:
         return None
@@ -96,10 +98,24 @@ def question(asked: str, answer: str, title: str, link: str | None) -> RelatedQu
         "question": asked,
         "answer": answer or None,
         "title": title or None,
-        "link": link,
+        "link": address,
         "list": [],
         "table": [],
     }
+
+
+def listed_question(row: Mapping[str, Any]) -> RelatedQuestion | None:
+    """The question of a row as the APIs of Google's results have it; None for one without a text."""
+    return question(text(row, "question"), text(row, "snippet"), text(row, "title"), link(row, "link"))
+
+
+def sitelinks(found: Iterable[Mapping[str, Any]]) -> list[Sitelink]:
+    """The links to parts of a site, of rows as the same APIs have them."""
+    return [
+        {"title": title, "link": address, "description": text(row, "snippet") or None}
+        for row in found
+        if (title := text(row, "title")) and (address := link(row, "link"))
+    ]
 
 
 def _numbered(questions: Sequence[RelatedQuestion | None]) -> list[RelatedQuestion]:
@@ -109,7 +125,7 @@ def _numbered(questions: Sequence[RelatedQuestion | None]) -> list[RelatedQuesti
     return [{**one, "position": position} for position, one in enumerate(asked, 1)]
 
 
-def answer_box(kind: AnswerType, shown: str, title: str, link: str | None) -> list[AnswerBox]:
+def answer_box(kind: AnswerType, shown: str, title: str, address: str | None) -> list[AnswerBox]:
     """An answer box; none without a text."""
     if not shown:
         return []
@@ -117,8 +133,8 @@ def answer_box(kind: AnswerType, shown: str, title: str, link: str | None) -> li
         "type": kind,
         "answer": shown,
         "title": title or None,
-        "link": link,
-        "display_url": hostname(link) if link else None,
+        "link": address,
+        "display_url": hostname(address) if address else None,
         "date": None,
         "list": [],
         "table": [],
