@@ -114,6 +114,8 @@ def test_filters_are_translated():
     assert parameters(tbs="qdr:w")["filters"] == 'ex1:"ez2"'
     assert parameters(tbs="qdr:y")["filters"].startswith('ex1:"ez5_')
     assert parameters(lr="lang_de|lang_fr", cr="countryDE")["q"] == "coffee (language:de OR language:fr) (loc:DE)"
+    both = parameters(cr="(countryGB|countryUS).(-countryFR)")
+    assert both["q"] == "coffee ((loc:GB OR loc:US) AND (-loc:FR))"
     assert parameters(filter="0")["filter"] == "0"
     assert urlsplit(request(domain="cn.bing.com").url).hostname == "cn.bing.com"
     assert urlsplit(request(domain="bing.com").url).hostname == "www.bing.com"

@@ -34,9 +34,10 @@ EUROPE = "IE"
 
 SAFETY = {"active": "strict", "high": "strict", "medium": "moderate", "off": "off"}
 DAY = 86_400
+AGES = {"qdr:d": 'ex1:"ez1"', "qdr:w": 'ex1:"ez2"', "qdr:m": 'ex1:"ez3"'}
+
 Verified = tuple[BingPage, Response]
 """A page's record, and the response that it was read from."""
-AGES = {"qdr:d": 'ex1:"ez1"', "qdr:w": 'ex1:"ez2"', "qdr:m": 'ex1:"ez3"'}
 
 
 class BingWebSpider(EngineSpider):
@@ -172,11 +173,10 @@ def country(query: BingQuery) -> str | None:
 
 
 def terms(query: BingQuery) -> str:
-    """The search terms, with languages and countries as Bing's operators."""
-    languages = (query.lr or "").replace("lang_", "language:").split("|")
-    countries = (query.cr or "").replace("country", "loc:").replace(".", "|").split("|")
-    alternatives = (" OR ".join(filter(None, values)) for values in (languages, countries))
-    limits = [f"({values})" for values in alternatives if values]
+    """The search terms, with languages and countries as Bing's operators; a `.` between countries is an AND."""
+    languages = (query.lr or "").replace("lang_", "language:")
+    countries = (query.cr or "").replace("country", "loc:").replace(".", " AND ")
+    limits = [f"({values.replace('|', ' OR ')})" for values in (languages, countries) if values]
     return " ".join([query.q, *limits])
 
 
