@@ -9,7 +9,8 @@ from webdata.pages._linkedin.workplace import is_hybrid, is_remote
         "Nurse (Remote)", "Remote Nurse", "Nurse - Work From Home", "Enfermera, remoto", "Remote Software Engineer",
         "Senior Remote Python Developer", "Developer - Remote Work", "Remote, US", "Software Engineer, Fully Remote",
         "Agent (Remote in Texas)", "Remote", "Work from anywhere", "Anywhere in the US", "Executive | 100% Remote",
-        "Desarrollador remoto", "Remote Systems Administrator", "United States (Remote)", "Remote or Hybrid",
+        "Infirmière en télétravail", "Remote Patient Monitoring Nurse (Remote)", "Desarrollador remoto",
+        "Remote Systems Administrator", "United States (Remote)", "Remote or Hybrid",
     ],
 )  # fmt: skip
 def test_a_word_about_the_workplace_counts(text):
@@ -21,7 +22,8 @@ def test_a_word_about_the_workplace_counts(text):
     "text",
     [
         "Engineer, Remote Desktop Services", "Remote Start Technician", "Anywhere Real Estate Agent", "Remote, OR",
-        "Remote Sensor Electrician", "On-site only, remote not possible", "Remote: no", "Recruiter at Remote",
+        "Remote Sensing Scientist", "Nurse (not remote)", "Remote Sensor Electrician",
+        "On-site only, remote not possible", "Remote: no", "Recruiter at Remote",
         "Remote Keyless Entry Installer", "Remote, Oregon, United States", "Remote Weapon Station Operator",
         "Operador de control remoto", "Conseiller vente à distance", "Remote Health Nurse", "Home Based Therapist",
         "Remote Operations Center Technician", "TV Remote Repair Technician", "Nurse, Remoteville", "No remote work",
