@@ -27,56 +27,42 @@ SITE, API = "https://www.reddit.com", "https://oauth.reddit.com"
 PYTHON = ForumSubforumQuery(subforum="python")
 
 
+TOP_OF_WEEK = ForumSubforumQuery(subforum="python", sort="top", t="week", limit=7, after="t3_1abc")
+THREAD = ForumPostQuery(id="1abc", with_comments=True, sort="old")
+
+
 @pytest.mark.parametrize(
-    ("query", "api", "public", "feed"),
+    ("query", "path", "parameters", "feed"),
     [
+        (PYTHON, "/r/python/hot", "limit=25&", "/r/python/.rss?limit=25"),
         (
-            PYTHON,
-            "/r/python/hot?limit=25&raw_json=1",
-            "/r/python/hot.json?limit=25&raw_json=1",
-            "/r/python/.rss?limit=25",
-        ),
-        (
-            ForumSubforumQuery(subforum="python", sort="top", t="week", limit=7, after="t3_1abc"),
-            "/r/python/top?limit=7&t=week&after=t3_1abc&raw_json=1",
-            "/r/python/top.json?limit=7&t=week&after=t3_1abc&raw_json=1",
+            TOP_OF_WEEK,
+            "/r/python/top",
+            "limit=7&t=week&after=t3_1abc&",
             "/r/python/top/.rss?limit=7&t=week&after=t3_1abc",
         ),
-        (
-            ForumAboutQuery(subforum="python"),
-            "/r/python/about?raw_json=1",
-            "/r/python/about.json?raw_json=1",
-            "/r/python/.rss?limit=1",
-        ),
+        (ForumAboutQuery(subforum="python"), "/r/python/about", "", "/r/python/.rss?limit=1"),
         (
             ForumUserQuery(username="spez", sort="new", t="day"),
-            "/user/spez/overview?sort=new&limit=25&raw_json=1",
-            "/user/spez/overview.json?sort=new&limit=25&raw_json=1",
+            "/user/spez/overview",
+            "sort=new&limit=25&",
             "/user/spez/.rss?sort=new&limit=25",
         ),
-        (
-            ForumPostQuery(id="1abc"),
-            "/comments/1abc?limit=1&raw_json=1",
-            "/comments/1abc.json?limit=1&raw_json=1",
-            "/comments/1abc/.rss?limit=1",
-        ),
-        (
-            ForumPostQuery(id="1abc", with_comments=True, sort="old"),
-            "/comments/1abc?sort=old&limit=500&raw_json=1",
-            "/comments/1abc.json?sort=old&limit=500&raw_json=1",
-            "/comments/1abc/.rss?sort=old&limit=500",
-        ),
+        (ForumPostQuery(id="1abc"), "/comments/1abc", "limit=1&", "/comments/1abc/.rss?limit=1"),
+        (THREAD, "/comments/1abc", "sort=old&limit=500&", "/comments/1abc/.rss?sort=old&limit=500"),
         (
             ForumCommentsQuery(id="1abc"),
-            "/comments/1abc?sort=confidence&limit=500&raw_json=1",
-            "/comments/1abc.json?sort=confidence&limit=500&raw_json=1",
+            "/comments/1abc",
+            "sort=confidence&limit=500&",
             "/comments/1abc/.rss?sort=confidence&limit=500",
         ),
     ],
 )
-def test_a_query_has_three_urls(query, api, public, feed):
+def test_a_query_has_three_urls(query, path, parameters, feed):
     """A query has a URL at the API, one of the public JSON, and one of a feed."""
-    assert (api_url(query), json_url(query), feed_url(query)) == (API + api, SITE + public, SITE + feed)
+    assert api_url(query) == f"{API}{path}?{parameters}raw_json=1"
+    assert json_url(query) == f"{SITE}{path}.json?{parameters}raw_json=1"
+    assert feed_url(query) == SITE + feed
 
 
 class Offline(RedditSpider):
