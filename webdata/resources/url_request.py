@@ -274,7 +274,7 @@ class UrlQuery(CallQuery):
     @property
     def needs_browser(self) -> bool:
         """Whether no other transport has what it asks for."""
-        return browser_need(self.model_dump()) is not None
+        return browser_need(vars(self)) is not None
 
     @property
     def most_seconds(self) -> int | None:

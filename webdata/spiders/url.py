@@ -118,7 +118,7 @@ class UrlSpider(EngineSpider):
     def check_browser(self, query: UrlQuery) -> None:
         """Raise QueryError where the query needs a browser, and there is none."""
         if self.online and not self.has_browser:
-            name, _, value = (browser_need(query.model_dump()) or "").partition(" ")
+            name, _, value = (browser_need(vars(query)) or "").partition(" ")
             wrong = f"cannot be {value!r}" if value else "cannot be done"
             message = f"{name} {wrong}, since this service has no browser: leave it out"
             raise QueryError([{"loc": ["query", name], "msg": message, "type": "no_browser"}])
