@@ -85,6 +85,20 @@ def test_sections_of_one_form_and_a_lead_are_not_beside_most_of_the_facts(read):
     assert "Sign in here" not in text
 
 
+PANEL = f"<div role=tabpanel><p>Keep it dry. {LEAD}</p></div>"
+TABLE = "<div class=side><p>Spoken</p><table><tr><th>Language<th>Menus<tr><td>Danish<td>Yes</table></div>"
+FOLD = "<div class='fold b'><h2>Size</h2><div role=region>Danish</div></div>"
+
+
+@pytest.mark.parametrize(("fact", "section"), [("Keep it dry.", PANEL), ("Danish", TABLE), ("Danish", FOLD)])
+def test_facts_beside_most_of_the_text_are_what_a_product_is(read, fact, section):
+    """The panels of tabs and below titles, and tables of facts, stay in `main`; notes go."""
+    product = "<meta property=og:type content=product><title>T</title><body><div><h1>Grinder</h1></div>"
+    html = f"{product}<div><div class='fold a'><h2>Details</h2>{FACTS}</div>{section}<div>Sign in here</div></div>"
+    text = read(html, content="main")
+    assert [part in text for part in ("Model 29", fact, "Sign in here")] == [True, True, False]
+
+
 def test_the_terms_of_a_shop_are_not_its_product(read):
     """The `main` of a product with its name and next to no prose stays beside long terms."""
     text = read(

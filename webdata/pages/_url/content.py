@@ -43,6 +43,8 @@ MUCH = 0.3
 """The share of the prose in a part that is content wherever it stands."""
 PARTS = ENDS | {"article"}
 """Elements that are one of several parts of the content."""
+PANELS = frozenset(["region", "tabpanel"])
+"""Roles of what a click opens."""
 LEADS = ("h2", "h3", "p", "div")
 LEAD = 4
 """Elements of the longest lead, with its headline."""
@@ -173,7 +175,9 @@ def _is_around(products: HtmlElement | None, element: HtmlElement) -> bool:
 
 
 def _is_section(element: HtmlElement, weights: Weights) -> bool:
-    if element.get("role") == "tabpanel" and next(element.iter("dl", "table"), None) is not None:
+    if any(one.get("role") in PANELS for one in (element, *element)):
+        return True
+    if next(element.iter("dl", "table"), None) is not None:
         return True  # the facts of a product
     return len([*islice(element.iter("h1", "h2", "h3"), 2)]) > 1 or weights.share(element) >= MUCH
 
