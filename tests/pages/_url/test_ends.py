@@ -40,6 +40,13 @@ def test_content_after_an_article_is_not_removed(after, html, expected):
     assert after(html) == expected
 
 
+def test_the_only_link_of_a_record_stays_with_its_title(after):
+    """Behind an article a link below a heading is where that leads."""
+    records = "".join(f"<div><div><h3>Part {n}</h3></div><p><a href='/{n}'>Learn more</a></p></div>" for n in range(2))
+    more = "[Learn more](https://site.example.org"
+    assert after(records) == f"### Part 0\n\n{more}/0)\n\n### Part 1\n\n{more}/1)"
+
+
 @pytest.mark.parametrize(
     "html",
     [

@@ -6,7 +6,7 @@ conclusion are not, nor are tables, lists and figures.
 
 import re
 from collections.abc import Container, Iterable
-from itertools import takewhile
+from itertools import islice, takewhile
 from urllib.parse import urlsplit
 
 from lxml.html import HtmlElement
@@ -17,12 +17,14 @@ from webdata.pages._url.cleaning import emptied, with_headings
 from webdata.pages._url.dropping import Removals
 from webdata.pages._url.page_kinds import PageKind
 from webdata.pages._url.repetition import heads_of_posts
-from webdata.pages._url.weights import BLOCKS, HEADINGS, PROSE, size
+from webdata.pages._url.weights import BLOCKS, HEADINGS, PROSE, Weights, size
 
 ARTICLE = 600
 """Characters of prose from which a page may be an article; at least half of its text is prose then."""
 WHOLES = frozenset(["details", "dl", "figure", "ol", "pre", "table", "ul"])
 """Elements of which no part is removed."""
+LEVELS = 3
+"""Elements around the title and the link of a record."""
 RELATIVE = re.compile(r"/(?![/\\])|\?|\.|[^:/?#\\]++(?:[/?#]|$)")
 """An address without a scheme and a host that leads to another page: `tel:` and `#top` are none."""
 
@@ -47,7 +49,9 @@ def trimmed(
     before, after = _until_prose(blocks, site), _until_prose(reversed(blocks), site)
     outer = {*before, *after}
     outer.difference_update(() if products is None else products.iter("*"))
+    titled = {around for title in part.iter(*HEADINGS - {"h1"}) for around in islice(title.iterancestors(), LEVELS)}
     chrome = [block for block in blocks if block in outer and _is_chrome(block, site)]
+    chrome = [block for block in chrome if not _is_of_title(block, titled, weights)]
     if kind is PageKind.THREAD:  # of the first and the last post, too, it says whose it is, and of when
         heads = heads_of_posts(weights)
         chrome = [block for block in chrome if block not in heads and date(block.text_content()) is None]
@@ -77,6 +81,22 @@ def _is_chrome(block: HtmlElement, site: Container[str]) -> bool:
     if block.tag in HEADINGS | WHOLES or block.find(".//img") is not None:
         return False
     return size(block.text_content()) > 2 * _own_text(block, site)
+
+
+def _is_of_title(block: HtmlElement, titled: Container[HtmlElement], weights: Weights) -> bool:
+    """Whether a block has the only link of a part with a heading, which would lead nowhere without it.
+
+    A heading right before the block goes with it.
+    """
+    before = block.getprevious()
+    if before is not None and before.tag in HEADINGS:
+        return False
+    for around in islice(block.iterancestors(), LEVELS):
+        if weights.links.get(around) != weights.links[block]:
+            return False
+        if around in titled:
+            return True
+    return False
 
 
 def _own_text(block: HtmlElement, site: Container[str]) -> float:
