@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Container, Iterator
+from itertools import islice
 
 from lxml.html import HtmlElement
 
@@ -41,6 +42,8 @@ BESIDE_NAMES = frozenset([
     "upsell", "upsells",
 ])  # fmt: skip
 """Words in classes of other products, and of what is shown over the page."""
+MOST_PRICES = 2
+"""Prices of one product in a form that orders it."""
 REVIEW_NAMES = frozenset(["feedback", "review", "reviews"])
 
 
@@ -62,9 +65,10 @@ def remove_beside(body: HtmlElement, kind: PageKind, removals: Removals) -> None
             ("copy", copies(weights, of_records=True)),
         )
         return
+    order = _order(parts, weights)
     removals.drop(
         body,
-        ("form", (e for e in parts if _is_form_beside(e, kind, weights))),
+        ("form", (e for e in parts if e is not order and _is_form_beside(e, kind, weights))),
         ("comments", _comments(parts, kind, weights)),
         ("aside", (e for e in parts if is_aside(e) and not is_inner(e) and weights.share(e) < MUCH)),
         ("comments around the content", named_around(weights, CHROME_NAMES | COMMENT_NAMES)),
@@ -168,6 +172,13 @@ def _is_remark(element: HtmlElement) -> bool:
 def _type(element: HtmlElement) -> str:
     """The type of an item of microdata; empty for any other element."""
     return element.get("itemtype", "").rstrip("/").rpartition("/")[2]
+
+
+def _order(parts: list[HtmlElement], weights: Weights) -> HtmlElement | None:
+    """The only form with a price, or with two: filters have several, and each record of a list has its own."""
+    prices = {e: len([*islice(free_prices(e, weights), MOST_PRICES + 1)]) for e in parts if e.tag == "form"}
+    orders = [element for element, count in prices.items() if count]
+    return orders[0] if len(orders) == 1 and prices[orders[0]] <= MOST_PRICES else None
 
 
 def _is_form_beside(element: HtmlElement, kind: PageKind, weights: Weights) -> bool:
