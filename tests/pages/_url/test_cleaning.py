@@ -223,6 +223,14 @@ def test_hidden_panes_beside_a_shown_one_and_most_of_the_page_are_content(read, 
     assert "Second." in read(f"{head}<main><h1>T</h1>{f'<p>{NOTE * 3}</p>' * 8}{hidden}</main>")
 
 
+def test_hidden_rows_of_a_table_are_the_rest_of_it(read):
+    """Rows that a click shows stay with the shown ones; a hidden row of another form is none of the table."""
+    rows = "<tr><th>Language<th>Menus<tr><td>English<td>Yes<tr style='display:none'><td>Danish<td>Yes"
+    text = read(f"<title>T</title><body><table>{rows}<tr hidden><td colspan=2>Copied</table><p>{NOTE * 9}</p>")
+    assert "| English | Yes |\n| Danish | Yes |" in text
+    assert "Copied" not in text
+
+
 def test_what_stands_before_the_headline_is_beside_it(read):
     """Lines before the first headline go from what a page is about; an introduction and many lines before it stay."""
     text = f"<h1>T</h1><div>{''.join(f'<p>{number} {NOTE * 3}</p>' for number in range(6))}</div>"

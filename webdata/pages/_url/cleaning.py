@@ -263,8 +263,12 @@ def _is_hidden_label(element: HtmlElement, weights: Weights) -> bool:
 
 
 def _unopened(parts: list[HtmlElement], weights: Weights) -> Iterator[HtmlElement]:
-    """The hidden elements that are no content; where most of one place and form are, all are, as short answers."""
-    hidden = [element for element in parts if is_hidden(element)]
+    """The hidden elements that are no content; where most of one place and form are, all are, as short answers.
+
+    A hidden row with as many cells as a shown one of its table is the rest of that.
+    """
+    rows = {(row.getparent(), len(row)) for row in parts if row.tag == "tr" and len(row) > 1 and not is_hidden(row)}
+    hidden = [e for e in parts if is_hidden(e) and (e.getparent(), len(e)) not in rows]
     is_opened = {element: _is_opened(element, weights) for element in hidden}
     forms: defaultdict[tuple[object, ...], list[HtmlElement]] = defaultdict(list)
     for element in hidden:
