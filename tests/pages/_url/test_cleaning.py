@@ -223,6 +223,12 @@ def test_hidden_panes_beside_a_shown_one_and_most_of_the_page_are_content(read, 
     assert "Second." in read(f"{head}<main><h1>T</h1>{f'<p>{NOTE * 3}</p>' * 8}{hidden}</main>")
 
 
+def test_of_twins_the_shown_one_stays(read):
+    """A text right behind the same one for screen readers is what others see."""
+    label = "<label for=c><span class=sr-only>Copper</span><span class=tip>Copper</span></label>"
+    assert read(f"{PRODUCT}<h1>Grinder</h1><p>{NOTE * 4}</p>{label}").count("Copper") == 1
+
+
 def test_hidden_rows_of_a_table_are_the_rest_of_it(read):
     """Rows that a click shows stay with the shown ones; a hidden row of another form is none of the table."""
     rows = "<tr><th>Language<th>Menus<tr><td>English<td>Yes<tr style='display:none'><td>Danish<td>Yes"

@@ -110,13 +110,14 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
     """Remove from a page, in place, what is chrome by evidence."""
     weights = removals.weights(body)
     parts = weights.elements[1:]
+    for_readers = {element for element in parts if _is_twin(element)}
     removals.drop(
         body,
         ("vendor", (e for e in parts if not VENDORS.isdisjoint(tokens(e)))),
         ("form to fill in", _forms(parts, weights, kind)),
         ("control", (e for e in parts if _is_control(e, weights))),
-        ("twin for screen readers", (e for e in parts if _is_twin(e))),
-        ("twin for screen readers", twins(weights)),
+        ("twin for screen readers", for_readers),
+        ("twin for screen readers", (e for e in twins(weights) if e.getprevious() not in for_readers)),
         ("dialog", _dialogs(parts, weights)),
         ("hidden", _unopened(parts, weights)),
         ("hidden", (e for e in parts if _is_hidden_label(e, weights))),
