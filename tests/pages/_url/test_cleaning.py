@@ -434,6 +434,14 @@ def test_lists_of_links_of_the_text_of_an_article(read, before, after, is_text):
     assert ("Tool no. 4" in read(f"{meta}<div>{prose}{before}{links}{after}{prose}</div>")) == is_text
 
 
+@pytest.mark.parametrize(("after", "is_left"), [(f"<div><p>{NOTE}</p></div>", True), ("<div>Short</div>", False)])
+def test_a_heading_of_prose_in_a_part_named_as_chrome_stays(read, after, is_left):
+    """On the page of an article the name of an element around a heading alone says nothing of the prose behind it."""
+    meta, prose = "<meta property=og:type content=article><title>T</title><h1>T</h1>", f"<p>{NOTE * 9}</p>"
+    html = f"{meta}<main>{prose}<div><div class=social-text><h2>Wiring</h2></div>{after}</div>{prose}</main>"
+    assert ("## Wiring" in read(html)) == is_left
+
+
 def test_a_list_of_links_below_a_heading_of_the_text_stays(read):
     """`See also` at the end of a text is a part of it; the same list in an element of its own is one of the site."""
     links = "<h2>See also</h2><ul>" + "".join(f"<li><a href='/{number}'>Tool no. {number}</a>" for number in range(4))

@@ -42,15 +42,27 @@ def _remove_around(body: HtmlElement, weights: Weights, inside: Container[HtmlEl
     for element, words in names.items():
         prose.update(dict.fromkeys(words, weights.prose[element]))
     content = {name for name, amount in prose.items() if amount >= HALF * weights.total}
+    named = {element for element, words in names.items() if words - content}
     shown = _shown(weights.elements)
     hidden = (e for e in weights.elements[1:] if e not in inside and is_hidden(e) and weights.share(e) < HALF)
     removals.drop(
         body,
         ("hidden", (e for e in hidden if not _is_controlled(e, targets, shown))),
         ("aside", (e for e in names if is_aside(e) and weights.links[e])),
-        ("named chrome of an article", with_headings(e for e, words in names.items() if words - content)),
+        (
+            "named chrome of an article",
+            with_headings(e for e in names if e in named and not _is_title(e, named, weights)),
+        ),
         ("links in an article", with_headings(_few_links(_unpriced(names, weights) if inside else names, weights))),
     )
+
+
+def _is_title(element: HtmlElement, named: Container[HtmlElement], weights: Weights) -> bool:
+    """Whether an element is the heading of the prose right after it, and nothing else."""
+    heading, following = next(element.iterdescendants(*HEADINGS), None), element.getnext()
+    if heading is None or following is None or following in named or not weights.prose[following]:
+        return False
+    return weights.text[heading] == weights.text[element]
 
 
 def _unpriced(elements: Iterable[HtmlElement], weights: Weights) -> Iterator[HtmlElement]:
