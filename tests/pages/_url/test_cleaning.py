@@ -434,6 +434,15 @@ def test_lists_of_links_of_the_text_of_an_article(read, before, after, is_text):
     assert ("Tool no. 4" in read(f"{meta}<div>{prose}{before}{links}{after}{prose}</div>")) == is_text
 
 
+@pytest.mark.parametrize(("count", "is_text"), [(3, True), (2, False)])
+def test_lists_of_links_behind_the_prose_of_sections_are_their_text(read, count, is_text):
+    """Where several sections of an article end with a list of links, the lists are what these are about."""
+    links = "".join(f"<li><a href='/{number}'>Tool no. {number} of the whole workshop</a>" for number in range(5))
+    section = f"<div><h3>Tools</h3><p>{NOTE * 3}</p><div class=list><ul>{links}</ul></div><p>Ask</p></div>"
+    meta = "<meta property=og:type content=article><title>T</title><h1>T</h1>"
+    assert ("Tool no. 4" in read(f"{meta}<div>{f'<p>{NOTE * 9}</p>' * 6}{section * count}</div>")) == is_text
+
+
 @pytest.mark.parametrize(("after", "is_left"), [(f"<div><p>{NOTE}</p></div>", True), ("<div>Short</div>", False)])
 def test_a_heading_of_prose_in_a_part_named_as_chrome_stays(read, after, is_left):
     """On the page of an article the name of an element around a heading alone says nothing of the prose behind it."""

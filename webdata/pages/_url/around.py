@@ -1,6 +1,6 @@
 """Removal of what stands around and between the prose of an article, by names, hidden parts and lists of links."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator
 from itertools import islice
 
@@ -80,11 +80,26 @@ def _few_links(elements: Iterable[HtmlElement], weights: Weights) -> Iterator[Ht
     A page whose lists have more is one of links; a list among paragraphs may be a part of the text.
     """
     outside = _outside_of_text(weights)
-    for element in filter(weights.is_links, elements):
+    lists = [*filter(weights.is_links, elements)]
+    of_sections = _of_sections(lists, weights)
+    for element in lists:
+        if element in of_sections:
+            continue
         is_outside = element in outside
         most = MUCH if is_outside else 0 if weights.prose[element] else SOME
         if weights.text[element] < most * weights.whole and not _is_of_text(element, weights, is_outside):
             yield element
+
+
+def _of_sections(lists: Iterable[HtmlElement], weights: Weights) -> Container[HtmlElement]:
+    """The lists of links of one form that stand right behind the prose of several sections, with what is in them."""
+    found: defaultdict[tuple[str, str], list[HtmlElement]] = defaultdict(list)
+    for element in lists:
+        before = element.getprevious()
+        if before is not None and weights.own_prose[before] > 0:
+            found[str(element.tag), element.get("class", "")].append(element)
+    several = [element for alike in found.values() if len(alike) > SEVERAL for element in alike]
+    return {inner for element in several for inner in element.iter("*")}
 
 
 def _is_of_text(element: HtmlElement, weights: Weights, is_outside: bool) -> bool:
