@@ -191,11 +191,31 @@ def test_chrome_around_the_content_is_removed(read, html):
             ),
             "**npm**\n\ninstall\n\n**yarn**\n\nadd",
         ),
+        (
+            (
+                "<div><div class=tab>npm</div><div class='on tab'>yarn</div><div></div></div>"
+                "<div class=panes><div class=p>install</div><div class='p on'>add</div></div>"
+            ),
+            "**npm**\n\ninstall\n\n**yarn**\n\nadd",
+        ),
     ],
 )
 def test_what_one_click_opens_is_content(within, html, expected):
     """Panels, answers, rests of paragraphs, tabs, parts that come later, shadow roots and buttons in sentences stay."""
     assert expected in within(html)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div class=row><p class=on>Height</p><p>2 m</p></div><div class=row><p class=on>Width</p><p>3 m</p></div>",
+        "<div><p class=on>Height</p><p>2 m</p></div><div class=b><p>Width</p><p class=on>3 m</p></div>",
+        "<div><p class=on>Height</p><p>2 m</p></div><div class=b><p class='on x'>Width</p><p>3 m</p></div>",
+    ],
+)
+def test_rows_of_facts_are_no_tabs(within, html):
+    """Rows of one class, and elements with marks of other numbers or further classes, stay in their order."""
+    assert within(html) == "Height\n\n2 m\n\nWidth\n\n3 m"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """What a page shows at once or after one click, put in its place: shadow roots, `noscript`, tabs, buttons of titles."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import islice
 
@@ -46,6 +46,7 @@ def opened(root: HtmlElement, base: str) -> None:
     _use_noscript(root)
     _label_tabs(root)
     _label_choices(root)
+    _label_marked(root)
     _open_answers(root)
     _unwrap_buttons(root)
     _name_custom_elements(root)
@@ -139,6 +140,44 @@ def _shown_by(labels: list[HtmlElement]) -> list[tuple[HtmlElement, HtmlElement]
     alike = [panel for panel in after if (panel.tag, panel.get("class")) == (after[0].tag, after[0].get("class"))]
     panels = [*filter(_is_panel, after[0])] if len(alike) == 1 else alike
     return [*zip(labels, panels, strict=True)] if 1 < len(labels) == len(panels) else []
+
+
+def _label_marked(root: HtmlElement) -> None:
+    """Put the labels of tabs without roles above their panels: as many as there are panels in the element after them.
+
+    All labels have the same classes, and all panels, but for one that marks those of one number, which are shown.
+    """
+    for around in [*root.iter("div", "nav", "ul")]:
+        beside = around.getnext()
+        if beside is None or not 1 < len(around) <= MOST_TABS or around.get("class") == beside.get("class"):
+            continue  # of one class they are rows
+        for mark in _marks(around) & _marks(beside):
+            tabs, panels = ([child for child in outer if size(child.text_content())] for outer in (around, beside))
+            is_alike = (shown := _shown(tabs, mark)) is not None and shown == _shown(panels, mark)
+            if is_alike and all(map(_is_tab, tabs)) and all(map(_is_panel, panels)):
+                for tab, panel in zip(tabs, panels, strict=True):
+                    _label(tab, panel)
+                drop(tabs)
+                break
+
+
+def _marks(around: HtmlElement) -> set[str]:
+    """The classes that one child of an element has alone."""
+    names = Counter(name for child in around for name in set(child.get("class", "").split()))
+    return {name for name, count in names.items() if count == 1}
+
+
+def _shown(elements: list[HtmlElement], mark: str) -> list[bool] | None:
+    """Which of several elements has a class that marks it; None where others of their classes differ."""
+    names = [{*element.get("class", "").split()} for element in elements]
+    forms = {(element.tag, *sorted(own - {mark})) for element, own in zip(elements, names, strict=True)}
+    return [mark in own for own in names] if len(elements) > 1 and len(forms) == 1 else None
+
+
+def _is_tab(element: HtmlElement) -> bool:
+    """Whether an element is a few words that lead to no other page."""
+    links = (link.get("href", "#") for link in element.iter("a"))
+    return size(element.text_content()) < PROSE and all(link.startswith(("#", "javascript:")) for link in links)
 
 
 def _block_after(label: HtmlElement) -> HtmlElement | None:
