@@ -96,7 +96,9 @@ def readable(root: HtmlElement, objects: Sequence[Any], text: str, url: str, bas
     part = _narrowed(body, is_enough if is_narrow else _is_all, kind, products, removals)
     if extent == "main" and kind in MOSTLY_FACTS:
         weights = removals.weights(part)
-        around = [e for e in _around_most(weights) if not (_is_around(products, e) or _is_price(e, kind, weights))]
+        around = [
+            e for e in _around_most(weights, kind) if not (_is_around(products, e) or _is_price(e, kind, weights))
+        ]
         removals.drop(part, ("around most of the text", around))
     if kind is not PageKind.LISTING:
         trimmed(part, site, kind, products, removals)
@@ -148,7 +150,7 @@ def _is_within_comments(part: HtmlElement) -> bool:
     return any(not COMMENT_NAMES.isdisjoint(all_words(around, ())) for around in (part, *part.iterancestors()))
 
 
-def _around_most(weights: Weights) -> Iterator[HtmlElement]:
+def _around_most(weights: Weights, kind: PageKind) -> Iterator[HtmlElement]:
     """What stands around the smallest part with most of the text, but no headline, no lead behind it, no sections."""
     inner: HtmlElement | None = weights.elements[0]
     while inner is not None:
@@ -160,7 +162,9 @@ def _around_most(weights: Weights) -> Iterator[HtmlElement]:
         for number, element in enumerate(outer):
             is_lead = begin <= number < place and weights.own_prose[element] > 0
             is_text = (
-                is_lead or (begin <= number and _is_like(element, inner, weights)) or _is_section(element, weights)
+                is_lead
+                or (begin <= number and _is_like(element, inner, weights))
+                or _is_section(element, weights, kind)
             )
             if element is not inner and element not in weights.headed and not is_text:
                 yield element
@@ -174,11 +178,11 @@ def _is_around(products: HtmlElement | None, element: HtmlElement) -> bool:
     return products is not None and element in (products, *products.iterancestors())
 
 
-def _is_section(element: HtmlElement, weights: Weights) -> bool:
+def _is_section(element: HtmlElement, weights: Weights, kind: PageKind) -> bool:
     if any(one.get("role") in PANELS for one in (element, *element)):
         return True
-    if next(element.iter("dl", "table"), None) is not None:
-        return True  # the facts of a product
+    if kind is PageKind.PRODUCT and next(element.iter("dl", "table"), None) is not None:
+        return True  # its facts; on other pages these may be filters
     return len([*islice(element.iter("h1", "h2", "h3"), 2)]) > 1 or weights.share(element) >= MUCH
 
 
