@@ -149,7 +149,9 @@ def _label_marked(root: HtmlElement) -> None:
     """
     for around in [*root.iter("div", "nav", "ul")]:
         beside = around.getnext()
-        if beside is None or not 1 < len(around) <= MOST_TABS or around.get("class") == beside.get("class"):
+        if beside is None or not (1 < len(around) <= MOST_TABS and 1 < len(beside) <= MOST_TABS):
+            continue
+        if around.get("class") == beside.get("class"):
             continue  # of one class they are rows
         for mark in _marks(around) & _marks(beside):
             tabs, panels = ([child for child in outer if size(child.text_content())] for outer in (around, beside))
