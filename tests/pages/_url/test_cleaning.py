@@ -483,6 +483,7 @@ def test_a_list_of_links_below_a_heading_of_the_text_stays(read):
     ("html", "is_shown"),
     [
         ("<div role=button><h3>Of kettles</h3>{note}</div>", True),
+        ("<div role=button><div><a href=/1>Of kettles</a></div><div>{note}</div></div>", True),
         ("<a role=button href=/1><img src=/1.png alt='Of kettles'></a>", True),
         ("<a role=button href=/1><h3>Of kettles</h3></a>", True),
         ("<a role=button href=/1>Of kettles</a>", False),

@@ -79,7 +79,7 @@ DENSE = 0.4
 """The share of text in links from which a part beside the content is one of links."""
 VERY_DENSE = 0.7
 FEW = 3
-"""Links of the smallest such part, and of what is no button: a button around prose has one or two."""
+"""Links of the smallest such part."""
 MANY = 20
 """Links of the footer of a site, of which half of the text is in links."""
 ARTICLE = 600
@@ -221,14 +221,12 @@ def _is_label(element: HtmlElement) -> bool:
 
 
 def _is_control(element: HtmlElement, weights: Weights) -> bool:
-    """Whether an element is a control; a part said to be a button is none with prose and no or several links."""
+    """Whether an element is a control; a part said to be a button is none with prose."""
     if element.tag in CONTROLS:
         return True
     if element.get("role") != "button":
         return element.get("role") in CONTROL_ROLES
-    if weights.prose[element] and not 0 < weights.links[element] < FEW:
-        return False
-    return not _is_card_link(element)
+    return not weights.prose[element] and not _is_card_link(element)
 
 
 def _is_card_link(element: HtmlElement) -> bool:
