@@ -227,6 +227,7 @@ def test_what_all_records_say_alike_is_left_out_of_what_a_page_is_about(read, pa
         ("<div class=label>Colour</div><div>red {0}</div>", "<h3><a href=/{0}>Model {0}</a></h3>"),
         ("<a href=/{0}>Find out more</a>", "<h3>Model {0}</h3>"),
         ("<p><a href=/kettles>Kettle</a> of steel {0}</p>", "<h3><a href=/{0}>Model {0}</a></h3>"),
+        ("<p>Steel {0}, for the <a href=/kettles>kettle</a></p>", "<h3><a href=/{0}>Model {0}</a></h3>"),
     ],
 )
 def test_facts_names_and_only_links_of_records_are_what_a_page_is_about(read, part, title):

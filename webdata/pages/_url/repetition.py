@@ -173,13 +173,20 @@ def of_each_record(weights: Weights) -> Iterator[HtmlElement]:
 
 
 def _is_control(part: HtmlElement, record: HtmlElement, weights: Weights) -> bool:
-    if size(part.tail) or 0 < weights.linked[record] <= weights.linked[part]:
+    if size(part.tail) or _ends_sentence(part) or 0 < weights.linked[record] <= weights.linked[part]:
         return False
     if weights.linked[part] == weights.text[part] or weights.text[part] >= PROSE:
         return True
     following = part.getnext()
     is_name = following is not None and weights.text[following] > 0
     return not is_name and not any(map(str.isdigit, part.text_content()))
+
+
+def _ends_sentence(part: HtmlElement) -> bool:
+    """Whether an element stands right behind text in its line."""
+    before, around = part.getprevious(), part.getparent()
+    text = before.tail if before is not None else around.text if around is not None else None
+    return part.tag not in BLOCKS and size(text) > 0
 
 
 def _alike(weights: Weights) -> dict[int, list[HtmlElement]]:
