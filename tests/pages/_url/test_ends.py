@@ -101,3 +101,11 @@ def test_the_dates_of_the_first_and_the_last_post_stay(read):
     posts = "".join(f"<div class=post><p><a href=/p/{n}>5 May 202{n}</a></p><p>{text * 3}</p></div>" for n in range(4))
     page = f"<title>T</title><h1>T</h1><div class=bbp-topic>{posts}<p><a href=/p/9>6 June 2025</a></p></div>"
     assert [date for date in ("5 May 2020", "6 June 2025") if date not in read(page)] == []
+
+
+def test_the_last_lines_of_documentation_stay(read):
+    """A reference at the end of a section of documentation is a part of it; the same behind another text is not."""
+    text = "The command of the tool says a thing or two about itself, and goes on for some more words until it ends. "
+    page = f"<title>T</title><h1>T</h1><div>{f'<p>{text * 3}</p>' * 4}<p>See <a href=/ref>the reference</a>.</p></div>"
+    assert "See [the reference]" in read(f"<meta name=generator content='Sphinx 8'>{page}")
+    assert "See [the reference]" not in read(page)

@@ -100,7 +100,7 @@ def readable(root: HtmlElement, objects: Sequence[Any], text: str, url: str, bas
             e for e in _around_most(weights, kind) if not (_is_around(products, e) or _is_price(e, kind, weights))
         ]
         removals.drop(part, ("around most of the text", around))
-    if kind is not PageKind.LISTING:
+    if kind not in (PageKind.LISTING, PageKind.DOCUMENTATION):
         trimmed(part, site, kind, products, removals)
     left = sum(_words(removal.text) for removal in removals.found)
     return Readable(part, kind, removals.found, left / words if words else 0.0)
