@@ -42,3 +42,9 @@ def test_a_title_like_html(read):
 def test_a_page_without_markup(read):
     """A page of HTML without markup is text, too."""
     assert not TAG.search(read("&lt;img src=x onerror=alert(1)&gt; < script>"))
+
+
+def test_a_star_in_a_block_that_is_written_in_bold(read):
+    """A single star in a term or a summary is escaped; beside the stars around it, it would be markup."""
+    text = read("<p>A * B</p><dl><dt>All *<dd>Facts</dl><details><summary><div>More *</div></summary>Text</details>")
+    assert [line for line in text.split("\n") if "*" in line] == ["A * B", "**All \\***", "**More \\***"]

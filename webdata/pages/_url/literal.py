@@ -23,6 +23,8 @@ DELIMITED = {
     **dict.fromkeys(("del", "s", "strike"), "~~.~~"),
 }
 """The elements that are written with these characters."""
+BOLD = frozenset(["dt", "summary"])
+"""Blocks that are written in bold."""
 HTML = re.compile(r"<(?=[a-zA-Z/!?]|\Z)|&(?=#?\w+;)")
 """Text like a tag or an entity; a tag may go on in the next element."""
 TAG = re.compile(r"<(?=[a-zA-Z/!?])")
@@ -82,6 +84,9 @@ def _paired(
         around = element.getparent()
         if element.tag in DELIMITED:
             texts[block].append(DELIMITED[str(element.tag)])
+        if element.tag in BOLD:
+            for inner in element.iter(*BLOCKS):
+                texts[inner].append("*.*")
         if element.text and element not in code:
             texts[block].append(element.text)
         if element.tail and around is not None and around in blocks and around not in code:
