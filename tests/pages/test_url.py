@@ -264,6 +264,15 @@ def test_the_title_is_without_the_sites_name():
     assert got(f"{head}<p>{PROSE}")["data"].startswith("# The title\n\n")
 
 
+def test_the_headline_is_the_title_where_the_metadata_has_the_sites_name():
+    """A headline outside of the text is its title, also where the text has one of its own and the metadata the site."""
+    name = "How the kettle came to be a machine &mdash; Ann Lee"
+    head = f"<title>{name}</title><meta property=og:title content='{name}'><meta property=og:type content=article>"
+    text = f"<article><p>{PROSE * 5}</p><h1>Of steam</h1><p>{PROSE * 5}</p></article>"
+    page = f"{head}<div><h1>How the kettle came to be a machine</h1></div><div>{text}</div>"
+    assert got(page)["data"].startswith(f"# How the kettle came to be a machine\n\n{PROSE[:10]}")
+
+
 def test_the_title_is_first():
     """The Markdown begins with the title if the content has no heading of its own."""
     assert got(f"<title>The title</title><p>{PROSE}")["data"].startswith("# The title\n\n")
