@@ -273,6 +273,14 @@ def test_the_headline_is_the_title_where_the_metadata_has_the_sites_name():
     assert got(page)["data"].startswith(f"# How the kettle came to be a machine\n\n{PROSE[:10]}")
 
 
+def test_a_second_heading_that_is_the_title_is_the_headline():
+    """A page without a first heading is headed by the second one with the title, which is said once."""
+    page = f"<title>Of steam</title><p>{{}}</p><h2>Of steam</h2><p>{PROSE * 5}</p>"
+    assert [line for line in got(page.format("News"))["data"].split("\n") if line[:1] == "#"] == ["# Of steam"]
+    headed = got(page.replace("<h2>", "<h1>On kettles</h1><h2>", 1).format("News"))["data"]
+    assert [line for line in headed.split("\n") if line[:1] == "#"] == ["# On kettles", "## Of steam"]
+
+
 def test_the_title_is_first():
     """The Markdown begins with the title if the content has no heading of its own."""
     assert got(f"<title>The title</title><p>{PROSE}")["data"].startswith("# The title\n\n")

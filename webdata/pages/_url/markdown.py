@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import html_to_markdown
@@ -99,7 +100,9 @@ def converted(
         return Converted(plain := plain_text(text), plain)
     _held = [*root.iter("*")]  # lxml would make each element anew in each pass
     base = base_of(root, url)
-    title, headings, fallback = _title(root), [one for one in root.iter("h1") if spaced(one)], fallback_texts(root)
+    title, fallback = _title(root), fallback_texts(root)
+    _head(root, title)
+    headings = [one for one in root.iter("h1") if spaced(one)]
     objects = [] if selection.include else json_ld.items(root)[0]
     added = "" if selection.include else lacking(root, objects)
     selection.apply(root)
@@ -198,6 +201,14 @@ def _title(root: HtmlElement) -> str:
     texts = [title for title in given if full and title in full[0]]
     headings = [text for one in root.iter("h1", "h2") if full and _is_beginning(text := spaced(one), full[0])]
     return next(filter(None, texts + headings + full), "")
+
+
+def _head(root: HtmlElement, title: str) -> None:
+    """Make the first second heading of a page without a first one its headline, in place, if it is the title."""
+    if not any(map(spaced, root.iter("h1"))):
+        second = (one for one in root.iter("h2") if spaced(one).casefold() == title.casefold() != "")
+        for headline in islice(second, 1):
+            headline.tag = "h1"
 
 
 def _is_beginning(text: str, title: str) -> bool:
