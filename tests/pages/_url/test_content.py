@@ -99,6 +99,13 @@ def test_facts_beside_most_of_the_text_are_what_a_product_is(read, fact, section
     assert [part in text for part in ("Model 29", fact, "Sign in here")] == [True, True, False]
 
 
+def test_the_heading_of_the_facts_is_not_beside_them(read):
+    """A heading right before the largest part stays in `main`; that of a short part which leaves goes with it."""
+    html = f"<h1>Models</h1><h2>View</h2><div>As a list</div><h2>All of 2024</h2><div>{FACTS}</div>"
+    text = read(f"<title>T</title><body><div>{html}</div>", content="main")
+    assert [part in text for part in ("## All of 2024", "## View")] == [True, False]
+
+
 def test_the_terms_of_a_shop_are_not_its_product(read):
     """The `main` of a product with its name and next to no prose stays beside long terms."""
     text = read(

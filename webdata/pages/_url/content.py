@@ -159,14 +159,14 @@ def _around_most(weights: Weights, kind: PageKind) -> Iterator[HtmlElement]:
             return
         begin = min((number + 1 for number, e in enumerate(outer) if e in weights.headed), default=0)
         place = outer.index(inner)
-        for number, element in enumerate(outer):
-            is_lead = begin <= number < place and weights.own_prose[element] > 0
-            is_text = (
-                is_lead
-                or (begin <= number and _is_like(element, inner, weights))
-                or _is_section(element, weights, kind)
-            )
-            if element is not inner and element not in weights.headed and not is_text:
+        kept = {inner, *weights.headed}
+        for number, element in reversed([*enumerate(outer)]):
+            is_title = element.tag in HEADINGS and element.getnext() in kept
+            is_lead = begin <= number < place and (is_title or weights.own_prose[element] > 0)
+            is_alike = begin <= number and _is_like(element, inner, weights)
+            if is_lead or is_alike or _is_section(element, weights, kind):
+                kept.add(element)
+            elif element not in kept:
                 yield element
 
 
