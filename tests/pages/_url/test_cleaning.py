@@ -528,3 +528,23 @@ def test_a_headline_that_leads_to_its_own_page_stays_outside_of_main(read):
         f"<title>T</title><body><div>{headline}<p>Asked today</p></div><div role=main>{f'<p>{NOTE}</p>' * 9}</div>"
     )
     assert text.startswith("# How deep is the machine\n")
+
+
+@pytest.mark.parametrize(
+    ("html", "left"),
+    [
+        ("<div id=siteSub>From the book of kettles</div>", ""),
+        (
+            "<div class='mw-pt-languages'><a href=/de lang=de>Deutsch</a> <a href=/fr lang=fr>Français</a></div>",
+            "",
+        ),
+        ("<div class=printfooter>Retrieved from <a href=/old>https://site.example.org/old</a></div>", ""),
+        (
+            "<details open><summary class=hideme><span>Expand</span></summary><p>On kettles.</p></details>",
+            "On kettles.",
+        ),
+    ],
+)
+def test_what_programs_write_for_print_and_as_buttons_is_left_out(within, html, left):
+    """Lines of wikis that screens do not show, their lists of translations, and the button of an open part."""
+    assert within(html) == left

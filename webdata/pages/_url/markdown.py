@@ -101,7 +101,7 @@ def converted(
     _held = [*root.iter("*")]  # lxml would make each element anew in each pass
     base = base_of(root, url)
     title, fallback = _title(root), fallback_texts(root)
-    _head(root, title)
+    _raise_title(root, title)
     headings = [one for one in root.iter("h1") if spaced(one)]
     objects = [] if selection.include else json_ld.items(root)[0]
     added = "" if selection.include else lacking(root, objects)
@@ -203,7 +203,7 @@ def _title(root: HtmlElement) -> str:
     return next(filter(None, texts + headings + full), "")
 
 
-def _head(root: HtmlElement, title: str) -> None:
+def _raise_title(root: HtmlElement, title: str) -> None:
     """Make the first second heading of a page without a first one its headline, in place, if it is the title."""
     if not any(map(spaced, root.iter("h1"))):
         second = (one for one in root.iter("h2") if spaced(one).casefold() == title.casefold() != "")

@@ -26,16 +26,18 @@ VENDORS = frozenset([
     "sd-sharing-enabled", "a2a_kit", "st-btn", "sharethis-inline-share-buttons", "ssba",
     "heateor_sss_sharing_container", "essb_links", "shariff", "printfriendly", "jp-relatedposts", "OUTBRAIN",
     "trc_related_container", "taboola", "adsbygoogle", "ad-slot-header__wrapper", "google-auto-placed",
-    "mw-editsection", "mw-jump-link", "navbox", "catlinks", "headerlink", "cli-modal", "cookie-consent", "upsells",
+    "mw-editsection", "mw-jump-link", "navbox", "catlinks", "printfooter", "siteSub", "mw-pt-languages",
+    "headerlink", "cli-modal", "cookie-consent", "upsells",
     "cross-sells", "skip-link", "skip-to-content-link", "sociable",
     "js-browserWarning", "p-sectionLinks", "offCanvasMenu", "message-signature", "bbCodeBlock-expandLink", "navheader",
     "navfooter", "u-bottomFixer", "ipsPwaInstall",
-    "iPwaInstall__learnPopover", "ipsSkipToContent", "cTopicPostArea", "copy-path",
+    "iPwaInstall__learnPopover", "ipsSkipToContent", "cTopicPostArea", "copy-path", "hideme",
 ])  # fmt: skip
 """Classes and ids of containers of known programs, as these write them: consent platforms (OneTrust, Cookiebot, Didomi,
 Usercentrics, Quantcast, Complianz, CookieYes, Osano, iubenda), buttons to share (AddToAny, AddThis, Jetpack),
-advertisements (AdSense, Outbrain, Taboola), edit links (MediaWiki), WooCommerce's other products, notices, menus and
-signatures of forums (XenForo, Invision), the lines of links of DocBook, the button of rustdoc that copies.
+advertisements (AdSense, Outbrain, Taboola), edit links, languages and lines for print (MediaWiki), WooCommerce's other
+products, notices, menus and signatures of forums (XenForo, Invision), the lines of links of DocBook, the buttons of
+rustdoc that copy and open.
 """
 SIGNATURES = frozenset([
     "signature", "signaturecontainer", "postsignature", "ipsEntry__signature", "ipsComment__signature",
