@@ -198,7 +198,7 @@ def _title(root: HtmlElement) -> str:
     """The title of a page, without the site's name where the metadata or a heading has it so."""
     full = [spaced(element) for element in root.iterfind("head/title")]
     given = [" ".join(meta.get("content", "").split()) for meta in root.xpath('head/meta[@property="og:title"]')]
-    texts = [title for title in given if full and title in full[0]]
+    texts = [title for title in given if full and title in full[0] and title != full[0]]
     headings = [text for one in root.iter("h1", "h2") if full and _is_beginning(text := spaced(one), full[0])]
     return next(filter(None, texts + headings + full), "")
 
