@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from fcntl import LOCK_EX, flock
 from functools import wraps
 from itertools import count
@@ -19,9 +19,11 @@ from time import monotonic, sleep
 
 import hypothesis
 import pytest
+import pytest_twisted
 from redis import Redis
 from scrapy.utils.defer import deferred_from_coro
 
+from webdata.config.chromium import find_chromium
 from webdata.runtime.process.memory import collect_less
 
 pytest_plugins = ["tests.fast", "tests.service_in_memory"]
@@ -127,6 +129,27 @@ def made_once(tmp_path_factory):
         return folder
 
     return made
+
+
+@pytest_twisted.async_yield_fixture(scope="module")
+async def chromium(starts):
+    """A browser for the tests of one module: `async with chromium(**options) as context`, each with its own cookies."""
+    if not (program := find_chromium()):
+        pytest.skip("there is no Chromium: `make setup` installs one")
+    from playwright.async_api import async_playwright
+
+    playwright = await deferred_from_coro(async_playwright().start())
+    options = {"executable_path": program, "args": ["--no-sandbox", "--disable-gpu"]}
+    browser = await deferred_from_coro(playwright.chromium.launch(**options))
+
+    @asynccontextmanager
+    async def opened(**options):
+        async with await browser.new_context(**options) as context:
+            yield context
+
+    yield opened
+    await deferred_from_coro(browser.close())
+    await deferred_from_coro(playwright.stop())
 
 
 class RedisProcess:

@@ -5,15 +5,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import async_playwright, expect
+from playwright.async_api import expect
 
-from webdata.config.chromium import find_chromium
-
-CHROMIUM = find_chromium()
-pytestmark = [
-    pytest.mark.task,
-    pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: `make setup` installs one"),
-]
+pytestmark = pytest.mark.task
 NAME = "from the browser"
 PROGRAMS = ["Claude Code", "Cursor", "Open WebUI", "LiteLLM", "n8n", "Firecrawl's SDK"]
 WIDE = {"viewport": {"width": 1280, "height": 900}}
@@ -31,17 +25,19 @@ def running(folder, start_in):
         yield one
 
 
-@asynccontextmanager
-async def browser_tab(**options):
-    """A tab of a browser of its own, and what its console says."""
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        context = await browser.new_context(ignore_https_errors=True, **options)
-        tab, messages = await context.new_page(), []
-        tab.on("console", lambda message: messages.append(message.text))
-        tab.on("pageerror", lambda error: messages.append(str(error)))
-        yield tab, messages
-        await browser.close()
+@pytest.fixture
+def browser_tab(chromium):
+    """Opens a tab without cookies: `async with browser_tab(…) as (tab, messages)`, which its console says."""
+
+    @asynccontextmanager
+    async def opened(**options):
+        async with chromium(ignore_https_errors=True, **options) as context:
+            tab, messages = await context.new_page(), []
+            tab.on("console", lambda message: messages.append(message.text))
+            tab.on("pageerror", lambda error: messages.append(str(error)))
+            yield tab, messages
+
+    return opened
 
 
 async def go(tab, part):
@@ -108,7 +104,7 @@ async def seen(tab, locator):
     ],
     ids=["desktop", "without JavaScript", "360 px"],
 )
-async def test_the_whole_way(running, invitation, options, request):
+async def test_the_whole_way(running, invitation, browser_tab, options, request):
     """Invited, a person makes a key, runs a call, sees its card and what it cost, and revokes the key: a 401 at once.
 
     It works without JavaScript and on small screens, and the console shows no error and no violation of the policy.
@@ -138,7 +134,7 @@ async def test_the_whole_way(running, invitation, options, request):
 
 
 @pytest.mark.slow
-async def test_a_call_of_the_history_is_run_again(running, invitation):
+async def test_a_call_of_the_history_is_run_again(running, invitation, browser_tab):
     """A call that a program has made can be run again from the playground, and its code can be copied."""
     async with browser_tab(viewport={"width": 1280, "height": 900}) as (tab, messages):
         await tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -166,7 +162,7 @@ async def test_a_call_of_the_history_is_run_again(running, invitation):
 
 
 @pytest.mark.slow
-async def test_the_answer_of_every_endpoint(running, invitation):
+async def test_the_answer_of_every_endpoint(running, invitation, browser_tab):
     """Each endpoint's form gives an answer to look at: it fits phones, has no barrier and is below 100 KB."""
     sizes = {}
     async with browser_tab(viewport={"width": 360, "height": 740}, reduced_motion="reduce") as (tab, messages):

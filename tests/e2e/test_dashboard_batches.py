@@ -3,15 +3,9 @@
 import orjson
 import pytest
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import async_playwright, expect
+from playwright.async_api import expect
 
-from webdata.config.chromium import find_chromium
-
-CHROMIUM = find_chromium()
-pytestmark = [
-    pytest.mark.task,
-    pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: `make setup` installs one"),
-]
+pytestmark = pytest.mark.task
 ROWS = 40
 
 
@@ -35,11 +29,9 @@ def running(folder, start_in):
 
 
 @pytest.mark.slow
-async def test_the_progress_of_a_batch_is_shown_while_it_runs(running, invitation, submitted, tmp_path):
+async def test_the_progress_of_a_batch_is_shown_while_it_runs(running, invitation, submitted, tmp_path, chromium):
     """The bar of a batch reaches its end without a reload; its results are a file; the page has no fault of access."""
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        context = await browser.new_context(ignore_https_errors=True, viewport={"width": 390, "height": 800})
+    async with chromium(ignore_https_errors=True, viewport={"width": 390, "height": 800}) as context:
         tab, messages = await context.new_page(), []
         tab.on("console", lambda message: messages.append(message.text))
         await tab.goto(invitation)
@@ -61,5 +53,4 @@ async def test_the_progress_of_a_batch_is_shown_while_it_runs(running, invitatio
         assert await tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
         found = await Axe().run(tab)
         assert found.violations_count == 0, found.generate_report()
-        await browser.close()
     assert messages == []

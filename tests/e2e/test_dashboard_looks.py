@@ -6,16 +6,8 @@ from time import monotonic, sleep
 import orjson
 import pytest
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import async_playwright
 
-from webdata.config.config import find_chromium
-
-CHROMIUM = find_chromium()
-pytestmark = [
-    pytest.mark.task,
-    pytest.mark.slow,
-    pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: `make setup` installs one"),
-]
+pytestmark = [pytest.mark.task, pytest.mark.slow]
 SCREENS = [(width, scheme) for width in (390, 768, 1440) for scheme in ("light", "dark")]
 WITH_AXE = [(390, "dark"), (1440, "light")]
 PAGES = (
@@ -80,9 +72,9 @@ def batch(running, key, label, rows):
         sleep(0.2)
 
 
-async def signed_in(browser, running):
+async def signed_in(context, running):
     """A tab in which the first admin is signed in."""
-    tab = await browser.new_page(ignore_https_errors=True, reduced_motion="reduce")
+    tab = await context.new_page()
     await tab.goto(running.url + re.search(r"/dashboard/invitations/\S+", running.keys)[0])
     if await tab.get_by_role("button", name="Begin").count():
         await tab.get_by_label("Name").fill("ada@example.com")
@@ -122,11 +114,10 @@ async def is_in_sight(tab, name):
     )
 
 
-async def test_every_page_suits_every_screen(running):
+async def test_every_page_suits_every_screen(running, chromium):
     """From a phone to a desktop, light and dark, no page scrolls sideways, covers what one clicks, or has a barrier."""
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        tab = await signed_in(browser, running)
+    async with chromium(ignore_https_errors=True, reduced_motion="reduce") as context:
+        tab = await signed_in(context, running)
         for page in PAGES:
             await tab.goto(f"{running.url}/dashboard{page}")
             await check(tab)
@@ -134,14 +125,12 @@ async def test_every_page_suits_every_screen(running):
         await tab.get_by_role("button", name="Run").click()
         await tab.locator(".map").wait_for()
         await check(tab)
-        await browser.close()
 
 
-async def test_run_is_in_sight(running):
+async def test_run_is_in_sight(running, chromium):
     """On a desktop of 1440 by 900 pixels each endpoint can be run without scrolling, before an answer and after it."""
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        tab = await signed_in(browser, running)
+    async with chromium(ignore_https_errors=True, reduced_motion="reduce") as context:
+        tab = await signed_in(context, running)
         await tab.set_viewport_size({"width": 1440, "height": 900})
         await tab.goto(f"{running.url}/dashboard/playground")
         addresses = await tab.locator(".resources a").evaluate_all("links => links.map(link => link.href)")
@@ -153,16 +142,14 @@ async def test_run_is_in_sight(running):
         await tab.get_by_role("button", name="Run").click()
         await tab.locator(".result").wait_for()
         assert await is_in_sight(tab, "Run")
-        await browser.close()
     assert len(addresses) >= 16
     assert hidden == []
 
 
-async def test_the_overview_agrees_with_usage(running):
+async def test_the_overview_agrees_with_usage(running, chromium):
     """After calls of both kinds, some cached, and a batch, the overview has the same credits as usage and the API."""
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        tab = await signed_in(browser, running)
+    async with chromium(ignore_https_errors=True, reduced_motion="reduce") as context:
+        tab = await signed_in(context, running)
         figures, until = {}, monotonic() + 30
         while " 10 live" not in figures.get("Calls", "") and monotonic() < until:
             await tab.goto(f"{running.url}/dashboard?days=30")
@@ -174,7 +161,6 @@ async def test_the_overview_agrees_with_usage(running):
         sums = await tab.locator(".sum .figure").evaluate_all(
             "all => all.map(one => [...one.children].map(part => part.innerText).slice(0, 2))"
         )
-        await browser.close()
     usage = {label: int(re.sub(r"\D", "", value)) for label, value in sums}
     spent, by_calls, by_batches = map(int, re.findall(r"\d+", figures["Credits spent"]))
     balance = running.get("/api/v1/account", key=running.live_key)[2]["credits"]

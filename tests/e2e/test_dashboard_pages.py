@@ -5,16 +5,10 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import async_playwright, expect
+from playwright.async_api import expect
 from pyotp import TOTP
 
-from webdata.config.chromium import find_chromium
-
-CHROMIUM = find_chromium()
-pytestmark = [
-    pytest.mark.task,
-    pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: `make setup` installs one"),
-]
+pytestmark = pytest.mark.task
 PASSWORD = "some words in a row 42"
 IDS = re.compile(r"(key|whk|mem|acc|req|msg|bat)_\w+")
 NOT_A_PAGE = re.compile(r"export|\.csv|\.jsonl|/static/")
@@ -54,11 +48,9 @@ def pattern(address):
 
 
 @pytest.mark.slow
-async def test_no_page_has_a_barrier(running, invitation):
+async def test_no_page_has_a_barrier(running, invitation, chromium):
     """axe finds nothing on any page that links lead to, in light and dark; no page is too wide, from 360 px to 2560."""
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        context = await browser.new_context(ignore_https_errors=True, reduced_motion="reduce")
+    async with chromium(ignore_https_errors=True, reduced_motion="reduce") as context:
         tab = await context.new_page()
         await tab.goto(f"{running.url}/dashboard/sign-in")
         await check(tab)
@@ -81,19 +73,16 @@ async def test_no_page_has_a_barrier(running, invitation):
             links = await tab.locator("a[href]").evaluate_all("links => links.map(link => link.getAttribute('href'))")
             targets = (urljoin(address, link).partition("#")[0] for link in links)
             waiting += [target for target in targets if target.startswith(f"{running.url}/dashboard")]
-        await browser.close()
     assert set(seen.values()) <= {200, 403}, seen
     for part in ("keys/new", "keys/x/revoke", "webhooks/x", "engines", "settings/second-factor", "accounts"):
         assert f"/dashboard/{part}" in seen
 
 
 @pytest.mark.slow
-async def test_the_second_factor_in_a_browser(start):
+async def test_the_second_factor_in_a_browser(start, chromium):
     """A second factor is set up by what the page shows; from then on its code is asked for after the password."""
     with start() as running:
-        async with async_playwright() as playwright:
-            browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-            context = await browser.new_context(ignore_https_errors=True, java_script_enabled=False)
+        async with chromium(ignore_https_errors=True, java_script_enabled=False) as context:
             tab = await context.new_page()
             await sign_up(tab, re.search(r"https?://\S+/dashboard/invitations/\S+", running.keys)[0])
             await tab.goto(f"{running.url}/dashboard/settings/second-factor")
@@ -112,4 +101,3 @@ async def test_the_second_factor_in_a_browser(start):
             await tab.get_by_label("Code").fill(recovery_code)
             await tab.get_by_role("button", name="Go on").click()
             await expect(tab.get_by_role("button", name="Sign out")).to_be_visible()
-            await browser.close()

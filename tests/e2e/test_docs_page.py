@@ -1,15 +1,9 @@
 """Swagger UI of a running service, in Chromium."""
 
 import pytest
-from playwright.async_api import async_playwright, expect
+from playwright.async_api import expect
 
-from webdata.config.chromium import find_chromium
-
-CHROMIUM = find_chromium()
-pytestmark = [
-    pytest.mark.task,
-    pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: `make setup` installs one"),
-]
+pytestmark = pytest.mark.task
 
 
 async def tried(tab, operation, part):
@@ -24,15 +18,13 @@ async def tried(tab, operation, part):
 
 
 @pytest.mark.slow
-async def test_a_call_can_be_tried(running):
+async def test_a_call_can_be_tried(running, chromium):
     """With a key from its Authorize button the page calls endpoints and shows the answers, on small screens, too.
 
     Nothing is loaded from elsewhere, and the console shows no error and no violation of the policy.
     """
     loaded, messages = [], []
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        context = await browser.new_context(ignore_https_errors=True)
+    async with chromium(ignore_https_errors=True) as context:
         tab = await context.new_page()
         tab.on("console", lambda message: messages.append(message.text))
         tab.on("pageerror", lambda error: messages.append(str(error)))
@@ -46,6 +38,5 @@ async def test_a_call_can_be_tried(running):
         await tab.set_viewport_size({"width": 400, "height": 800})
         await tried(tab, "#operations-account-account", '"plan"')
         await tab.locator("section.models button").first.click()
-        await browser.close()
     assert messages == []
     assert {url.split("/")[2] for url in loaded if not url.startswith("data:")} == {running.url.split("/")[2]}

@@ -7,11 +7,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from playwright.async_api import async_playwright
 
-from webdata.config.chromium import find_chromium
-
-CHROMIUM = find_chromium()
 GUIDE = (Path(__file__).parents[2] / "docs" / "gateway.md").read_text(encoding="utf-8")
 ANSWER = re.compile(r"<!-- answer of (\S+), in part -->\n```json\n(.*?)```", re.DOTALL)
 ROUTES = re.search(r"```toml\n(.*?)```", GUIDE, re.DOTALL)[1]
@@ -77,12 +73,9 @@ def test_the_routes_are_real(running):
 
 @pytest.mark.slow
 @pytest.mark.task
-@pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: `make setup` installs one")
-async def test_a_page_of_another_origin(running, upstream):
+async def test_a_page_of_another_origin(running, upstream, chromium):
     """It calls endpoints and routes, and reads the bodies, headers and errors of the answers."""
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        context = await browser.new_context(ignore_https_errors=True)
+    async with chromium(ignore_https_errors=True) as context:
         tab = await context.new_page()
         await tab.goto(upstream)
 
@@ -100,4 +93,3 @@ async def test_a_page_of_another_origin(running, upstream):
             await tab.evaluate("url => fetch(url).then(() => 'read', () => 'refused')", f"{running.url}/docs")
             == "refused"
         )
-        await browser.close()

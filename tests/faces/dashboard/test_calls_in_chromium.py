@@ -5,20 +5,13 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import async_playwright
 
 from tests.logged_calls import HOSTILE, attempt, logged_call
 from webdata.accounts.access.api_keys import new_key
-from webdata.config.chromium import find_chromium
 from webdata.crawling.samples import Samples
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT
 
-CHROMIUM = find_chromium()
-pytestmark = [
-    pytest.mark.task,
-    pytest.mark.usefixtures("starts"),
-    pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: `make setup` installs one"),
-]
+pytestmark = pytest.mark.task
 SITE = "https://dashboard.test"
 LARGEST = 100_000
 """Bytes of a page with all that it loads."""
@@ -51,7 +44,7 @@ async def fill(stores, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1280, "light")])
-async def test_pages_do_no_harm_and_suit_everybody(visitor, stores, tmp_path, width, scheme):
+async def test_pages_do_no_harm_and_suit_everybody(visitor, stores, tmp_path, width, scheme, chromium):
     """Attacks run nothing and ask no other site; each page is as wide as its screen, has no barrier, and is small."""
     request_id = await fill(stores, tmp_path)
     person = await visitor().sign_up(role="admin")
@@ -67,9 +60,8 @@ async def test_pages_do_no_harm_and_suit_everybody(visitor, stores, tmp_path, wi
         loaded[path] = len(found.body)
         return await route.fulfill(status=found.status, headers=found.headers, body=found.body)
 
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        tab = await browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    async with chromium(viewport={"width": width, "height": 800}, color_scheme=scheme) as context:
+        tab = await context.new_page()
         tab.on("dialog", lambda dialog: said.append(dialog.message))
         tab.on("console", lambda message: said.append(message.text))
         tab.on("pageerror", lambda error: said.append(str(error)))
@@ -87,5 +79,4 @@ async def test_pages_do_no_harm_and_suit_everybody(visitor, stores, tmp_path, wi
         await tab.goto(f"{SITE}/dashboard/samples")
         await tab.get_by_role("link", name="alert(1)").click()
         assert "<script>" in await tab.locator("body").text_content()
-        await browser.close()
     assert (said, elsewhere) == ([], [])

@@ -5,18 +5,11 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import async_playwright
 
 from tests.service_in_memory import ANSWER
 from webdata.accounts.access.api_keys import new_key
-from webdata.config.chromium import find_chromium
 
-CHROMIUM = find_chromium()
-pytestmark = [
-    pytest.mark.task,
-    pytest.mark.usefixtures("starts"),
-    pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: `make setup` installs one"),
-]
+pytestmark = pytest.mark.task
 SITE = "https://dashboard.test"
 BIDI = "\u202e\u2067\u2066evil\u200f"
 ATTACKS = [
@@ -54,7 +47,7 @@ MARKDOWN = "\n\n".join(
 
 
 @pytest.fixture
-def shown(visitor, stores, calls):
+def shown(visitor, stores, calls, chromium):
     """Runs a call that is answered with a record, and looks at the page in Chromium: `look` is awaited with the tab."""
 
     async def run(look, resource, record, sandbox=True, **values):
@@ -77,15 +70,13 @@ def shown(visitor, stores, calls):
             found = page if path == "/page" else await person.get(path.removeprefix("/dashboard"))
             return await route.fulfill(status=found.status, headers=found.headers, body=found.body)
 
-        async with async_playwright() as playwright:
-            browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-            tab = await browser.new_page()
+        async with chromium() as context:
+            tab = await context.new_page()
             await tab.route("**/*", serve)
             tab.on("dialog", lambda dialog: dialogs.append(dialog.message))
             tab.on("console", lambda message: messages.append(message.text))
             await tab.goto(f"{SITE}/page")
             await look(tab)
-            await browser.close()
         assert (dialogs, messages) == ([], [])
         return elsewhere
 
