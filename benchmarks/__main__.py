@@ -48,7 +48,7 @@ EVENTS, FEW_EVENTS, EVENTS_A_SECOND = 300, 5, 10.0
 ATTACK_SECONDS, SHORT_ATTACK_SECONDS = 10.0, 0.5
 QUICK_ATTACKS = ("peace", "headers", "three")
 PAIRS_ROUNDS, PAIRS_SECONDS = 5, 2.0
-WORKERS, SLOTS = 4, 20
+WORKERS, FEW_WORKERS, SLOTS = 4, 2, 20
 """Of a batch across machines: processes, and chunks of ten queries at once that all of them run together."""
 SUBMIT_TIMES = 200
 ENDURANCE_CALLS, FEW_CALLS = 200_000, 100
@@ -174,7 +174,8 @@ def _batch(effort: Effort, real: bytes | None) -> dict[str, float]:
 
 
 def _machines(effort: Effort, _real: bytes | None) -> dict[str, float]:
-    figures = machines.figures(effort.queries * MACHINES_TIMES, WORKERS, SLOTS)
+    workers = WORKERS if effort is FULL else FEW_WORKERS
+    figures = machines.figures(effort.queries * MACHINES_TIMES, workers, SLOTS)
     print("   ".join(f"{name} {value:.0f}" for name, value in figures.items()) or "machines: there is no PostgreSQL")
     return figures
 

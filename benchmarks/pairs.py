@@ -27,10 +27,10 @@ def of_a_small_page(small: bytes, effort: Effort) -> Iterator[Pair]:
 
 def of_a_real_page(real: bytes, effort: Effort) -> Iterator[Pair]:
     """The cost of access for a call, and the gain of a second process."""
-    with upstream(real) as (url, folder):
-        with service(url, folder) as one, service(url, folder, module="open_service") as opened:
+    with upstream(real) as (url, folder), service(url, folder) as one:
+        with service(url, folder, module="open_service") as opened:
             yield "serve.access.vs_open", *_compared(one, opened, effort)
-        with service(url, folder, workers=2) as two, service(url, folder) as one:
+        with service(url, folder, workers=2) as two:
             yield "serve.workers2.vs_1", *_compared(two, one, effort)
 
 

@@ -136,8 +136,10 @@ def test_calls_while_upstreams_fail(start, database, tmp_path, until, kills):
             until(partial(answers, one))
             read = told(one, [reply for _, reply in done if reply])
             one.stop()
-        with serve():  # which releases what killed workers had reserved
-            balance, reserved = database.left()
+        if kills:
+            with serve():  # which releases what killed workers had reserved
+                pass
+    balance, reserved = database.left()
     answered = [(call, *reply) for call, reply in done if reply]
     assert len(answered) > CALLS // 2 if kills else len(answered) == CALLS
     for each in answered:

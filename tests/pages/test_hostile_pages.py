@@ -29,7 +29,7 @@ SEED = 7
 
 BYTES = 200
 MUTATIONS = 150
-MANY_MUTATIONS = int(os.environ.get("MUTATIONS", "1000"))
+MANY_MUTATIONS = int(os.environ.get("MUTATIONS", "500"))
 """Of the long form, for each engine; `make fuzz` tries more."""
 MANY_SECONDS = MANY_MUTATIONS / 1000
 """The processor's time after which the long form ends in any case."""

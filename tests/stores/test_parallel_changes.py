@@ -278,7 +278,7 @@ async def check_that_all_end(stores, world):
 
 
 @pytest.mark.task
-@pytest.mark.parametrize("pairs", [120, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("pairs", [120, pytest.param(300, marks=pytest.mark.slow)])
 async def test_changes_at_the_same_time(url, pairs):
     """After pairs of changes by 12 clients at once every count is true, nothing exceeds its bound, every batch ends.
 
