@@ -1,10 +1,10 @@
 """Batches across machines: queries a second of several workers over calls of 50 ms, and whether each ends once.
 
-`python -m benchmarks.machines --database URL [--rows 20000] [--workers 4] [--slots 20] [--kill-every 5] [--freeze 60]
-[--at SECONDS 'COMMAND']… [--redis URL]` prints a report. `--at` runs a command of the shell so many seconds after the
-start, such as one that restarts the database. With `--fair 2000` it measures a batch of so many queries of another
-account instead, alone and beside the large one. The calls are requests over loopback, without Scrapy: this measures the
-batches.
+`python -m benchmarks.machines --database URL [--rows 20000] [--workers 4] [--slots 20] [--kill-every 5 [--kills 3]]
+[--freeze 60] [--at SECONDS 'COMMAND']… [--redis URL]` prints a report. `--at` runs a command of the shell so many
+seconds after the start, such as one that restarts the database. With `--fair 2000` it measures a batch of so many
+queries of another account instead, alone and beside the large one. The calls are requests over loopback, without
+Scrapy: this measures the batches.
 """
 
 import argparse
@@ -290,7 +290,7 @@ async def _trouble(workers: Workers, options: argparse.Namespace) -> None:
             tasks.create_task(_run_later(float(seconds), command))
         if options.freeze:
             tasks.create_task(_freeze(workers, options.freeze))
-        while options.kill_every:
+        while options.kill_every and (not options.kills or workers.kills < options.kills):
             await asyncio.sleep(options.kill_every * random.uniform(0.5, 1.5))
             workers.kill_one()
 
@@ -326,7 +326,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     """The options of the command line."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--database", required=True)
-    for name, default in (("rows", 20_000), ("workers", 4), ("slots", 20), ("work", 0), ("fair", 0)):
+    for name, default in (("rows", 20_000), ("workers", 4), ("slots", 20), ("work", 0), ("fair", 0), ("kills", 0)):
         parser.add_argument(f"--{name}", type=int, default=default)
     for name in ("kill-every", "freeze"):
         parser.add_argument(f"--{name}", type=float, default=0.0)

@@ -204,6 +204,18 @@ def start(tmp_path):
     return partial(service, tmp_path)
 
 
+def invoked(*arguments, **environ):
+    """How a command of `webdata` ends, run in a thread: without an event loop, as on the command line."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(CliRunner().invoke, main, [*map(str, arguments)], env=environ).result(120)
+
+
+@pytest.fixture(scope="session")
+def invoke():
+    """Runs a command in this process: `invoke("keys", "list", WEBDATA_DATABASE="…")`."""
+    return invoked
+
+
 @dataclass
 class Database:
     """The database of a service, by commands and by SQL."""
@@ -212,10 +224,8 @@ class Database:
     folder: Path
 
     def run(self, *arguments):
-        """The output of `webdata …`, run in a thread: without an event loop, as on the command line."""
-        with ThreadPoolExecutor(1) as thread:
-            invoke = partial(CliRunner().invoke, main, arguments, env={"WEBDATA_DATABASE": self.url})
-            done = thread.submit(invoke).result(60)
+        """The output of `webdata …`."""
+        done = invoked(*arguments, WEBDATA_DATABASE=self.url)
         assert done.exit_code == 0, done.output
         return done.stdout
 

@@ -10,9 +10,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from click.testing import CliRunner
 
-from webdata.main import main
 from webdata.runtime.archives.reader import ArchiveReader
 
 BIN = Path(sys.executable).parent
@@ -26,11 +24,6 @@ def crawl(folder, *arguments, **environ):
     return subprocess.Popen(command, cwd=folder, env={**ENVIRON, **environ}, **silent)
 
 
-def webdata(*arguments):
-    """A command in this process: it reads a file, and runs nothing."""
-    return CliRunner().invoke(main, [*map(str, arguments)], env=ENVIRON)
-
-
 def records(path):
     lines = [orjson.loads(line) for line in path.read_bytes().splitlines()]
     return sorted(
@@ -40,18 +33,18 @@ def records(path):
 
 
 @pytest.mark.slow
-def test_a_recorded_batch_is_read_again_and_replayed(tmp_path):
+def test_a_recorded_batch_is_read_again_and_replayed(invoke, tmp_path):
     """The records of the archive are those of the batch, and so are those of a batch on the archive."""
     (tmp_path / "q.txt").write_text("coffee\ntea\nwater")
     assert crawl(tmp_path, "-a", "queries=q.txt", "-O", "out.jsonl", "-s", "RECORD=archive").wait(60) == 0
     [archive] = (tmp_path / "archive").iterdir()
-    parsed = webdata("parse", "google_web", archive)
+    parsed = invoke("parse", "google_web", archive)
     assert (parsed.exit_code, parsed.stderr) == (0, f"{archive}: 3 pages\n")
     (tmp_path / "again.jsonl").write_text(
         "".join(orjson.dumps(orjson.loads(line)["record"]).decode() + "\n" for line in parsed.stdout.splitlines())
     )
     assert records(tmp_path / "again.jsonl") == records(tmp_path / "out.jsonl")
-    compared = webdata("diff", tmp_path / "out.jsonl", tmp_path / "again.jsonl")
+    compared = invoke("diff", tmp_path / "out.jsonl", tmp_path / "again.jsonl")
     assert (compared.exit_code, compared.stdout) == (0, "3 equal, 0 different\n")
     replayed = crawl(tmp_path, "-a", "queries=q.txt", "-O", "new.jsonl", WEBDATA_SANDBOX_REPLAY=str(archive))
     assert replayed.wait(60) == 0
@@ -59,7 +52,7 @@ def test_a_recorded_batch_is_read_again_and_replayed(tmp_path):
 
 
 @pytest.mark.slow
-def test_no_token_is_recorded(tmp_path):
+def test_no_token_is_recorded(invoke, tmp_path):
     """The exchange by which an application gets its token is in no archive; the page has its query."""
     command = [BIN / "scrapy", "crawl", "reddit", "-a", "resource=forum_subforum", "-a", "subforum=python"]
     options = ["-O", "out.jsonl", "-s", "RECORD=archive"]
@@ -67,19 +60,19 @@ def test_no_token_is_recorded(tmp_path):
     [archive] = (tmp_path / "archive").iterdir()
     assert {page.url.partition("?")[0] for page in ArchiveReader(archive)} == {"https://oauth.reddit.com/r/python/hot"}
     assert b"uthorization" not in gzip.decompress(archive.read_bytes())
-    parsed = webdata("parse", "reddit", archive)
+    parsed = invoke("parse", "reddit", archive)
     assert orjson.loads(parsed.stdout)["outcome"] == "ok"
     assert parsed.stderr == f"{archive}: 1 pages; left out: 1 that are further pages of a query\n"
 
 
-def test_options_of_single_pages_are_refused_for_an_archive(tmp_path):
+def test_options_of_single_pages_are_refused_for_an_archive(invoke, tmp_path):
     """The message names the option; a file that is no archive is refused, too."""
     file = tmp_path / "a.warc.gz"
     file.write_bytes(b"nothing")
     for option in (["--url", "https://example.com/"], ["--header", "Server: x"], ["--status", "404"], ["--explain"]):
-        refused = webdata("parse", "google_web", file, *option)
+        refused = invoke("parse", "google_web", file, *option)
         assert (refused.exit_code, f"{option[0]} is of single pages" in refused.stderr) == (2, True)
-    refused = webdata("parse", "google_web", file)
+    refused = invoke("parse", "google_web", file)
     assert (refused.exit_code, f"{file} is no archive: give a WARC file" in refused.stderr) == (2, True)
 
 

@@ -3,16 +3,13 @@
 import csv
 import re
 import signal
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import orjson
 import pytest
-from click.testing import CliRunner
 from pyarrow import parquet
 
 from tests.processor_seconds import of_family
-from webdata.main import main
 
 ROOT = Path(__file__).parents[2]
 DOCS = (ROOT / "docs" / "batches.md").read_text(encoding="utf-8")
@@ -21,7 +18,7 @@ LAST_ROW = 200_000
 
 
 @pytest.fixture
-def command(running, tmp_path, monkeypatch):
+def command(running, invoke, tmp_path, monkeypatch):
     """`command("list", …)`: what `webdata batches` prints, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("webdata.faces.administration.batches.LOOK_SECONDS", 0.2)
@@ -32,8 +29,7 @@ def command(running, tmp_path, monkeypatch):
             "WEBDATA_URL": running.url,
             "WEBDATA_CA": running.certificate,
         }
-        with ThreadPoolExecutor(1) as thread:  # without an event loop, as on the command line
-            done = thread.submit(CliRunner().invoke, main, ["batches", *arguments], env=environ).result(120)
+        done = invoke("batches", *arguments, **environ)
         assert done.exit_code == status, done.stderr
         return done.stdout if status == 0 else done.stderr
 

@@ -7,14 +7,11 @@ import signal
 import socket
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import orjson
 import pytest
-from click.testing import CliRunner
-
-from webdata.main import main
 
 WEBDATA = Path(sys.executable).with_name("webdata")
 DOCS = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
@@ -45,14 +42,9 @@ def running(services):
 
 
 @pytest.fixture
-def run(environ):
+def run(environ, invoke):
     """What a command prints, and how it ends."""
-
-    def invoked(*arguments, **changes):
-        with ThreadPoolExecutor(1) as thread:  # without an event loop, as on the command line
-            return thread.submit(CliRunner().invoke, main, arguments, env={**environ, **changes}).result(60)
-
-    return invoked
+    return partial(invoke, **environ)
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from webdata.pipelines.validate import validate
 from webdata.resources.news_search import NEWS_SEARCH
 
 SCRAPY = Path(executable).with_name("scrapy")
-WEBDATA = Path(executable).with_name("webdata")
 SITE = "https://news.google.com/"
 MOST_SECONDS = 3.0
 """Seconds in which a hundred links are resolved by an aggregator that takes 300 ms a reply."""
@@ -151,21 +150,19 @@ def test_a_batch_resolves_links_too(tmp_path):
 
 
 @pytest.mark.captures
-def test_a_saved_feed_is_parsed(captures):
+def test_a_saved_feed_is_parsed(captures, invoke):
     """`webdata parse google_news` parses a real feed, and reads the query from it."""
-    command = [WEBDATA, "parse", "google_news", captures / "news" / "gnews-2026-07-bears-ears-search-en.xml"]
-    done = subprocess.run(command, capture_output=True, timeout=60, check=True)
-    verdict = orjson.loads(done.stdout)
+    feed = captures / "news" / "gnews-2026-07-bears-ears-search-en.xml"
+    verdict = orjson.loads(invoke("parse", "google_news", feed).stdout)
     assert (verdict["outcome"], verdict["record"]["query"]) == ("ok", '"Bears Ears" monument')
     assert len(verdict["record"]["entries"]) == 92
 
 
 @pytest.mark.captures
-def test_old_links_are_resolved_without_a_network(captures):
+def test_old_links_are_resolved_without_a_network(captures, invoke):
     """Ids of a saved feed of 2022 are resolved, those of 2026 are not."""
     files = sorted((captures / "news").glob("*.xml"))
-    command = [WEBDATA, "parse", "google_news", *files, "-a", "q=news", "-a", "resolve_links=true"]
-    done = subprocess.run(command, capture_output=True, timeout=60, check=True)
+    done = invoke("parse", "google_news", *files, "-a", "q=news", "-a", "resolve_links=true")
     verdicts = map(orjson.loads, done.stdout.splitlines())
     counted = {Path(one["file"]).name[:10]: one["record"]["links_resolved"] for one in verdicts}
     assert counted == {"gnews-2022": 38, "gnews-2026": 0}

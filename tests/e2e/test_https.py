@@ -76,11 +76,11 @@ def test_the_fingerprint_is_printed(running):
 
 
 @pytest.mark.slow
-def test_plain_http_has_no_hsts(start):
+def test_plain_http_has_no_hsts(services):
     """Without TLS the header is not sent."""
-    with start(WEBDATA_TLS="off") as one:
-        assert one.url.startswith("http:")
-        assert one.request("GET", "/health/live", {})[1]["strict-transport-security"] is None
+    one = services(WEBDATA_TLS="off")
+    assert one.url.startswith("http:")
+    assert one.request("GET", "/health/live", {})[1]["strict-transport-security"] is None
 
 
 @pytest.fixture
@@ -166,10 +166,13 @@ class SlowClients:
 
 @pytest.mark.timed
 @pytest.mark.slow
-@pytest.mark.parametrize(("tls", "data"), [("on", hello()), ("off", b"GET /v1/search?q=coffee HTTP/1.1\r\n")])
-def test_slow_clients_delay_no_calls(start, tls, data):
+@pytest.mark.parametrize(
+    ("settings", "data"), [({}, hello()), ({"WEBDATA_TLS": "off"}, b"GET /v1/search?q=coffee HTTP/1.1\r\n")]
+)
+def test_slow_clients_delay_no_calls(services, settings, data):
     """While 500 clients send a byte a second other calls take their usual time; at last the 500 are closed."""
-    with start(WEBDATA_TLS=tls) as one, SlowClients(one.port, SLOW, data) as slow:
+    one = services(**settings)
+    with SlowClients(one.port, SLOW, data) as slow:
         begun, took = time.monotonic(), []
         while slow.closed < SLOW and time.monotonic() - begun < 20:
             sent = time.monotonic()

@@ -19,6 +19,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.conftest import free_port
+from tests.e2e.conftest import Database, unlimit
 from tests.e2e.test_dashboard_samples import LANGUAGES, engines, printed
 from webdata.faces.dashboard.playground.samples import KEY_VARIABLE
 from webdata.resources import example
@@ -55,8 +56,9 @@ def programs(made_once, wheel):
 
 
 def install(wheel, folder):
-    venv.create(folder, symlinks=True, with_pip=True)
-    command = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--no-compile", str(wheel)]
+    venv.create(folder, symlinks=True)
+    pip = [sys.executable, "-m", "pip", "--python", folder / "bin" / "python"]
+    command = [*pip, "install", "--quiet", "--no-compile", str(wheel)]
     subprocess.run(command, check=True, capture_output=True, timeout=SECONDS)
 
 
@@ -74,17 +76,18 @@ def run(programs, tmp_path):
     return run_in
 
 
-@pytest.fixture
-def service(programs, tmp_path):
-    """The address and the test key of a service that the wheel runs in an empty folder."""
-    port = free_port()
-    environ = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "WEBDATA_TLS": "off", "WEBDATA_CHROMIUM": "/bin/true"}
+@pytest.fixture(scope="module")
+def service(programs, tmp_path_factory):
+    """The address and the test key of a service that the wheel runs in an empty folder, without a rate limit."""
+    port, folder = free_port(), tmp_path_factory.mktemp("empty")
+    environ = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "WEBDATA_TLS": "off", "WEBDATA_CHROMIUM": "/bin/true"}
     command = [programs / "webdata", "serve", "--port", str(port)]
-    with subprocess.Popen(command, cwd=tmp_path, env=environ, stderr=subprocess.DEVNULL) as process:
-        keys = tmp_path / ".webdata" / "first-keys.txt"
+    with subprocess.Popen(command, cwd=folder, env=environ, stderr=subprocess.DEVNULL) as process:
+        keys = folder / ".webdata" / "first-keys.txt"
         until = monotonic() + 30
         while not keys.exists() and process.poll() is None and monotonic() < until:
             sleep(0.05)
+        unlimit(Database("sqlite:", keys.parent))
         yield Server(f"http://127.0.0.1:{port}", re.search(r"wd_test_\w+", keys.read_text())[0])
         process.terminate()
 

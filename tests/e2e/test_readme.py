@@ -15,7 +15,6 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ANSWER = re.compile(r"<!-- answer of (\S+), in part -->\n```json\n(.*?)```", re.DOTALL)
 SCRAPY = Path(sys.executable).with_name("scrapy")
-WEBDATA = Path(sys.executable).with_name("webdata")
 ALL = ",".join(TRANSPORTS)
 
 
@@ -67,13 +66,11 @@ def test_the_batch_is_real(tmp_path):
     assert failure in README
 
 
-@pytest.mark.slow
-def test_the_saved_pages_are_real():
+def test_the_saved_pages_are_real(invoke, monkeypatch):
     """`webdata parse` prints the README's lines, some of which are cut."""
-    command = re.search(r"^\$ (\.venv/bin/webdata parse .*)$", README, re.MULTILINE)[1].replace(
-        ".venv/bin/webdata", str(WEBDATA)
-    )
-    done = subprocess.run(command.split(), cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    command = re.search(r"^\$ \.venv/bin/webdata (parse .*)$", README, re.MULTILINE)[1]
+    monkeypatch.chdir(ROOT)
+    done = invoke(*command.split())
     examples = re.findall(r'^(\{"file":.*)$', README, re.MULTILINE)
     for line, real in zip(examples, done.stdout.splitlines(), strict=True):
         assert real.startswith(line.removesuffix("…"))
