@@ -1,7 +1,6 @@
 """What a release has beside the package: a version, licences, the site of the docs, a bill of materials."""
 
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -83,8 +82,8 @@ def test_the_site_has_every_page_and_loads_nothing(site):
 @pytest.mark.usefixtures("starts")
 def test_a_link_that_leads_nowhere_fails_the_site(tmp_path):
     """The site is not built of docs with a link to a page that is not there."""
-    shutil.copytree(ROOT / "docs", tmp_path / "docs")
-    (tmp_path / "docs" / "install.md").write_text("# Install\n\n[gone](gone.md)\n", encoding="utf-8")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "README.md").write_text("# Install\n\n[gone](gone.md)\n", encoding="utf-8")
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").replace("scripts/site.py", f"{ROOT}/scripts/site.py")
     (tmp_path / "mkdocs.yml").write_text(settings, encoding="utf-8")
     command = [PROGRAMS / "mkdocs", "build"]
