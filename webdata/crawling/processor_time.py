@@ -33,7 +33,7 @@ def limited(work: Coroutine[Any, Any, T], seconds: float = SECONDS) -> Generator
         return (yield from work.__await__())
     step, value = work.send, None
     while True:
-        limit = Limit(thread_time() + seconds)
+        limit = StepLimit(thread_time() + seconds)
         try:
             limit.begin(seconds)
             awaited = step(value)
@@ -48,7 +48,7 @@ def limited(work: Coroutine[Any, Any, T], seconds: float = SECONDS) -> Generator
             step, value = work.throw, error
 
 
-class Limit:
+class StepLimit:
     """The time of the processor, of this thread, at which one step of the work is ended."""
 
     def __init__(self, until: float):
