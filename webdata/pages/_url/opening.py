@@ -153,7 +153,7 @@ def _label_marked(root: HtmlElement) -> None:
             continue
         if around.get("class") == beside.get("class"):
             continue  # of one class they are rows
-        for mark in _marks(around) & _marks(beside):
+        for mark in sorted(_marks(around) & _marks(beside)):
             tabs, panels = ([child for child in outer if size(child.text_content())] for outer in (around, beside))
             is_alike = (shown := _shown(tabs, mark)) is not None and shown == _shown(panels, mark)
             if is_alike and all(map(_is_tab, tabs)) and all(map(_is_panel, panels)):
