@@ -43,6 +43,7 @@ HOSTILE = {
     "listings of one table": "<table>" + "<tr><td class=lineno>1<td class=code><pre>a</pre>" * MANY + "</table>",
     "listings behind text": "<br>" * MANY * 2 + "<pre>a</pre>" * MANY,
     "formulas behind text": "<br>" * MANY * 2 + "<math><mi>a</mi></math>" * MANY,
+    "signs of currencies behind a long text": f"{'x' * 1_000_000}{'<i>$</i>' * MANY}",
     "sources of pictures": f"<picture>{'<source></source>' * MANY}{'<img src=a>' * MANY}</picture>",
     "commas of a set of pictures": f"<img srcset='{',' * 600_000}'>",
     "attributes like addresses": f"<img data-x='{'.jpg?' * 790}!<' src=a.png>" * 1500,

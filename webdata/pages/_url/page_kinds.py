@@ -85,6 +85,8 @@ MANY_CARDS = 20
 """Those from which a page is a listing that names one product in its data: a category may have one rating."""
 MOST_LEVELS = 9
 """Elements around a price within its card."""
+MOST_BESIDE = 12
+"""Elements around the sign of a currency that may have the number."""
 CELLS = frozenset(["option", "td", "tr"])
 UNSHOWN = frozenset(["option", "script", "style"])
 NAMED = 1000
@@ -130,7 +132,7 @@ FEW_PRODUCTS = 4
 
 def products_of(root: HtmlElement, fewest: int = SEVERAL_CARDS) -> HtmlElement | None:
     """The element with the most children of one form, each with a link to another page, a picture and a price."""
-    prices = [element for element in root.iter("*") if _is_priced(element)]
+    prices = _prices(root)
     if len(prices) < fewest:
         return None
     linked = _around(link for link in root.iter("a") if not link.get("href", "#").startswith(NOWHERE))
@@ -148,15 +150,24 @@ def _around(elements: Iterable[HtmlElement]) -> set[HtmlElement]:
     return found
 
 
-def _is_priced(element: HtmlElement) -> bool:
-    """Whether an element has a short text with the sign of a currency, and a number in it or beside it."""
+def _prices(root: HtmlElement) -> list[HtmlElement]:
+    """The elements with a short text with the sign of a currency, and a number in it or beside it."""
+    signs = [(element, element.getparent()) for element in root.iter("*") if _has_sign(element)]
+    numbered = {around for around in {around for _, around in signs} if around is not None and _has_number(around)}
+    return [element for element, around in signs if around in numbered]
+
+
+def _has_sign(element: HtmlElement) -> bool:
     text = element.text
     if not text or len(text) > PROSE or element.tag in UNSHOWN:
         return False
-    if "$" not in text and (text.isascii() or not any(category(sign) == MONEY for sign in text)):
-        return False
-    around = element.getparent()
-    return around is not None and any(map(str.isdigit, "".join(islice(around.itertext(), MOST_LEVELS))))
+    return "$" in text or (not text.isascii() and any(category(sign) == MONEY for sign in text))
+
+
+def _has_number(around: HtmlElement) -> bool:
+    """Whether one of the first texts in an element has a digit."""
+    texts = (text[:PROSE] for one in islice(around.iter("*"), MOST_BESIDE) for text in (one.text, one.tail) if text)
+    return any(any(map(str.isdigit, text)) for text in texts)
 
 
 def _is_scattered(root: HtmlElement) -> bool:

@@ -58,22 +58,23 @@ def repeated_prices(weights: Weights) -> Iterator[HtmlElement]:
 
 def join_prices(elements: list[HtmlElement]) -> None:
     """Write, in place, each price in one line of which the sign or the cents are set apart by elements of their own."""
+    packed = _PackedTexts()
     for element in elements:
         for text, around in ((element.text, element), (element.tail, element.getparent())):
             sign = (text or "").strip()
             if len(sign) == 1 and category(sign) == MONEY and around is not None:
-                _join(sign, around)
+                _join(sign, around, packed)
 
 
-def _join(sign: str, around: HtmlElement | None) -> None:
+def _join(sign: str, around: HtmlElement | None, packed: "_PackedTexts") -> None:
     """Write in one line the price around its sign, which elements around the sign alone are in."""
     for _ in range(MOST_LEVELS):
-        if around is None or _packed(around) != sign:
+        if around is None or packed[around] != sign:
             break
         around = around.getparent()
-    if around is None or not PRICE.fullmatch(packed := _packed(around)):
+    if around is None or not PRICE.fullmatch(packed[around]):
         return
-    if price := _read_aloud(around, sign, packed):
+    if price := _read_aloud(around, sign, packed[around]):
         drop([*around])
         around.text = price
     else:
@@ -101,6 +102,9 @@ def _put_in_line(price: HtmlElement) -> None:
             inner.tag = "span" if inner.tag in PIECES else inner.tag
 
 
-def _packed(element: HtmlElement) -> str:
-    """The text of an element without spaces; cut where it is longer than that of a price."""
-    return "".join("".join(islice(element.itertext(), MOST_INNER)).split())[:LONGEST_PRICE]
+class _PackedTexts(dict[HtmlElement, str]):
+    """The texts of elements without spaces, each read once; cut where they are longer than that of a price."""
+
+    def __missing__(self, element: HtmlElement) -> str:
+        self[element] = "".join("".join(islice(element.itertext(), MOST_INNER)).split())[:LONGEST_PRICE]
+        return self[element]
