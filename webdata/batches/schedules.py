@@ -24,6 +24,8 @@ class Schedules:
     def __init__(self, store: ScheduleStore, submissions: Submissions) -> None:
         self._store = store
         self._submissions = submissions
+        self._of_unknown_zones: set[tuple[str, str]] = set()
+        """The ids and time zones of schedules that this machine cannot run."""
 
     async def due(self, now: datetime) -> int:
         """Submit the batches that are due; returns how many runs have ended. To be called every few seconds.
@@ -31,8 +33,9 @@ class Schedules:
         Where no process was there at the time of several runs, the last is caught up and tells how many were missed.
         A run that another process began and did not end, since it was killed, is ended here.
         """
-        for schedule in await self._store.due(now, MOST_AT_ONCE):
-            await self._begin(schedule, now)
+        for schedule in await self._store.due(now, MOST_AT_ONCE + len(self._of_unknown_zones)):
+            if (schedule.id, schedule.timezone) not in self._of_unknown_zones:
+                await self._begin(schedule, now)
         ended = 0
         for schedule, run in await self._store.begun(MOST_AT_ONCE):
             ended += await self._end(schedule, run, now)
@@ -43,8 +46,9 @@ class Schedules:
         try:
             time, missed = last_due(schedule.cron, schedule.timezone, schedule.next_run, now)
             next_run = following(schedule.cron, schedule.timezone, time)
-        except ValueError as error:  # this machine does not know its time zone, as others may; the other schedules run
-            logger.warning("the schedule %s could not run yet: its timezone %s", schedule.id, error)
+        except ValueError as error:  # other machines may know its time zone, and the other schedules run
+            self._of_unknown_zones.add((schedule.id, schedule.timezone))
+            logger.warning("the schedule %s does not run on this machine: its timezone %s", schedule.id, error)
             return
         await self._store.begin_run(ScheduleRun(schedule.id, time, now, missed), next_run)
 
