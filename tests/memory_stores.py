@@ -70,11 +70,16 @@ class MemoryKeys:
         self._database = database or MemoryDatabase()
         self._keys = self._database.keys
 
-    async def add(self, key: Key) -> None:
+    async def add(self, key: Key, most: int | None = None) -> bool:
         taken = key.digest in self._keys or self._by_id(key.id)
         if taken or key.account_id not in self._database.accounts:
             raise ValueError(f"the key {key.id} cannot be added: it is there already, or its account is not")
+        unrevoked = [one for one in await self.of(key.account_id) if not one.revoked]
+        usable = [one for one in unrevoked if not one.expires or one.expires > key.created]
+        if most is not None and len(usable) >= most:
+            return False
         self._keys[key.digest] = key
+        return True
 
     async def find(self, digest: str) -> Caller | None:
         key = self._keys.get(digest)

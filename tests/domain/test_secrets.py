@@ -47,3 +47,14 @@ def test_what_is_shown_is_bounded():
     assert len(masked("x" * 9999)) == LONGEST_SHOWN + 1
     assert len(masked(list(range(9999)))) == MOST_ITEMS
     assert MASK in str(masked(deep))
+
+
+@pytest.mark.parametrize(
+    "secret", ["wd_live_" + "x" * 40, "https://user:" + "p" * 40 + "@a.example", "Bearer " + "t" * 40]
+)
+def test_a_text_is_cut_after_it_is_masked(secret):
+    """A secret at the place where a long text ends is masked like any other."""
+    for shown in range(1, len(secret)):
+        text = masked_text(("a " * LONGEST_SHOWN)[: LONGEST_SHOWN - shown] + " " + secret)
+        assert "qqqqq" not in text
+        assert len(text) <= LONGEST_SHOWN + len(MASK)

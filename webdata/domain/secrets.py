@@ -54,13 +54,8 @@ def masked_text(text: str) -> str:
     """A text with masked secrets: API keys, credentials, and those in URLs."""
     if len(text) <= SHORT and MARKS.isdisjoint(text):
         return text
-    shown = text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + MASK
-    shown = redacted(shown)
-    if "@" in shown:
-        shown = USERINFO.sub(f"//{MASK}@", shown)
-    if "=" in shown:
-        shown = PARAMETER.sub(_parameter, shown)
-    return SCHEME.sub(rf"\1 {MASK}", shown)
+    shown = SCHEME.sub(rf"\1 {MASK}", masked_url(text[: 2 * LONGEST_SHOWN]))  # half of a secret is not known as one
+    return shown if len(shown) <= LONGEST_SHOWN else shown[:LONGEST_SHOWN] + MASK
 
 
 def forms_of(key: str) -> tuple[str, ...]:

@@ -25,7 +25,9 @@ TARGET_BYTES = st.sampled_from(
 )
 TARGETS = st.lists(TARGET_BYTES, max_size=40).map(b"".join)
 EXCHANGE = re.compile(rb"HTTP/1\.1 (\d{3}) .*?\r\nx-request-id: (req_\w{26})\r\n", re.DOTALL | re.IGNORECASE)
-ANYTHING = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ANYTHING = settings(
+    max_examples=4 * settings().max_examples, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 def status_of(answer: bytes) -> int:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.faces.dialects.conftest import page_record
 from webdata.batches.intake import Intake
-from webdata.batches.submissions import Submissions
+from webdata.batches.submissions import Owner, Submissions
 from webdata.faces.dialects.firecrawl import Firecrawl
 from webdata.faces.dialects.firecrawl_batches import PAGE_ROWS, FirecrawlBatches
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
@@ -16,6 +16,7 @@ from webdata.stores.accounts.model import DEFAULT_ACCOUNT
 from webdata.stores.batches.model import EndedRow, RowResult
 
 PATH = "/firecrawl/v2/batch/scrape"
+QUERY = {"url": "https://a.example", "response_type": "full"}
 
 
 @pytest.fixture
@@ -151,3 +152,15 @@ async def test_batches_of_others_are_unknown(ask, live_secret):
     assert (unknown.status, unknown.json["success"], unknown.json["code"]) == (404, False, "NOT_FOUND")
     assert (await ask("GET", f"{PATH}/{batch_id}", secret="")).status == 401
     assert "x-ratelimit-requests-remaining" in unknown.headers
+
+
+@pytest.mark.parametrize("label", ["Firecrawl: ", "Firecrawl: summary", "Firecrawl: markdown,x"])
+@pytest.mark.task
+async def test_a_batch_with_a_label_like_ours_is_none_of_ours(ask, stores, tmp_path, label):
+    """A batch of /v1/batches that somebody gave such a label is not found here."""
+    intake = Intake(tmp_path / "other", {"url_request": UrlQuery})
+    submissions = Submissions(intake, stores.batches, stores.webhooks)
+    body = orjson.dumps({"resource": "url_request", "queries": [QUERY], "label": label})
+    owner = Owner(DEFAULT_ACCOUNT, "key_test", True, lambda _: None)
+    made = await submissions.take(owner, body, {}, ndjson=False, once=None)
+    assert (await ask("GET", f"{PATH}/{made['id']}")).status == 404

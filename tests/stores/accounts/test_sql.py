@@ -1,5 +1,6 @@
 """The common behaviour of keys, accounts, ledger and links, for each kind of store."""
 
+import asyncio
 import dataclasses
 import weakref
 from datetime import UTC, datetime, timedelta, timezone
@@ -61,6 +62,15 @@ async def test_a_key_is_found_by_its_digest(stores):
     mine, theirs = await stores.keys.find("b" * 64), await stores.keys.find("a" * 64)
     assert (mine.key, mine.account.name, mine.balance) == (KEY, "default", 1000)
     assert (theirs.key, theirs.account, theirs.balance) == (OTHER, COFFEE, 7)
+
+
+@task
+async def test_no_more_keys_than_the_most_are_added_at_once(stores):
+    """Of keys that are added at once, no more are than may be; ended ones do not count."""
+    await stores.keys.add(dataclasses.replace(KEY, id="key_old", digest="0" * 64, expires=LATER))
+    keys = [dataclasses.replace(KEY, id=f"key_{n}", digest=f"{n}" * 64, created=LATER) for n in range(1, 7)]
+    added = await asyncio.gather(*(stores.keys.add(key, most=2) for key in keys))
+    assert (sum(added), len(await stores.keys.all())) == (2, 3)
 
 
 @task

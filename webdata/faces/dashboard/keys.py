@@ -115,10 +115,6 @@ class KeysPages:
     async def _make(self, visit: Visit) -> Reply:
         form, account = visit.form, visit.viewer.account
         errors = self._errors(form)
-        now = datetime.now(UTC)
-        used = [key for key in await self._keys.of(account.id) if state(key, now) not in ENDED_STATES]
-        if len(used) >= MOST_KEYS:
-            errors["name"] = f"The account has {MOST_KEYS} keys that can be used, which is the most: revoke one first."
         if errors:
             return self._form(visit, errors, 422)
         lifetime = LIFETIMES[form.get("expiry", "")]
@@ -127,11 +123,13 @@ class KeysPages:
             test=form["kind"] == "test",
             account_id=account.id,
             scopes=form.getlist("scopes"),
-            expires=now + lifetime if lifetime else None,
+            expires=datetime.now(UTC) + lifetime if lifetime else None,
             engines=form.getlist("engines"),
             archive_days=ARCHIVES[form.get("archive", "")],
         )
-        await self._keys.add(key)
+        if not await self._keys.add(key, MOST_KEYS):
+            message = f"The account has {MOST_KEYS} keys that can be used, which is the most: revoke one first."
+            return self._form(visit, {"name": message}, 422)
         return self._made(visit, key, secret, None)
 
     def _errors(self, form: Fields) -> dict[str, str]:

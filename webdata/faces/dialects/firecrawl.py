@@ -194,7 +194,7 @@ def rules(path: str) -> list[str]:
 def document(url: str, forms: Sequence[str], record: Record) -> dict[str, Any]:
     """A page in Firecrawl's form: its formats, and what is known about it."""
     known = {FACTS.get(name, name): value for name, value in record["metadata"].items() if value}
-    contents = {form.partition("@")[0]: _listed(record[FORMS[form]]) for form in forms}
+    contents = {form.partition("@")[0]: _listed(record.get(FORMS[form])) for form in forms}
     page = {"sourceURL": url, "url": record["url"], "statusCode": record["status"]}
     return {**contents, "metadata": {**known, **page, "contentType": record["content_type"]}}
 

@@ -19,7 +19,7 @@ from webdata.faces.api.doors import DoorRoute, RouteContract
 from webdata.faces.api.replies import remark_headers
 from webdata.faces.dialects.calls import read_body
 from webdata.faces.dialects.firecrawl import VERSIONS, document, rules
-from webdata.faces.dialects.firecrawl_options import NAMES, FirecrawlBatch
+from webdata.faces.dialects.firecrawl_options import FORMS, NAMES, FirecrawlBatch
 from webdata.faces.dialects.pages import ANY_URL, PAGES, chosen, page_query
 from webdata.resources import Resource
 from webdata.runtime.server.incoming import Incoming
@@ -148,10 +148,9 @@ class FirecrawlBatches:
 
     async def _find(self, caller: Caller, batch_id: str) -> Batch:
         batch = await self._batches.find(caller.account.id, batch_id)
-        is_reached = (
-            batch and batch.label.startswith(LABEL) and reach_of(caller.key).includes(batch.test, batch.resource)
-        )
-        if not batch or not is_reached or batch.deleted:
+        if not batch or batch.deleted or not reach_of(caller.key).includes(batch.test, batch.resource):
+            raise UnknownIdError(UNKNOWN)
+        if batch.resource != PAGES or not batch.label.startswith(LABEL) or not set(_forms(batch)) <= FORMS.keys():
             raise UnknownIdError(UNKNOWN)
         return batch
 
@@ -165,9 +164,14 @@ def _given(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
+def _forms(batch: Batch) -> list[str]:
+    """The formats that it was submitted for; any text where somebody chose such a label by himself."""
+    return batch.label.removeprefix(LABEL).split(",")
+
+
 def _documents(batch: Batch) -> Line:
     """What makes the lines of documents, in the formats that the batch was submitted for."""
-    forms = batch.label.removeprefix(LABEL).split(",")
+    forms = _forms(batch)
 
     def line(_: RowResult, query: bytes, record: bytes) -> Iterator[bytes]:
         page = document(orjson.loads(query)["url"], forms, orjson.loads(record))

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, exists, insert, or_, select, text, update
+from sqlalchemy import Connection, Row, bindparam, delete, exists, func, insert, or_, select, text, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from webdata.domain.account_names import folded_name
@@ -61,10 +61,13 @@ class KeyStore:
         self._callers: dict[str, tuple[Raw, Caller]] = {}
         """The last row of a digest, without its balance, and the caller that was made of it."""
 
-    async def add(self, key: Key) -> None:
-        """Add a key; raises ValueError if its id or digest is taken, or its account does not exist."""
+    async def add(self, key: Key, most: int | None = None) -> bool:
+        """Add a key; returns False if its account has `most` already that can be used.
+
+        Raises ValueError if its id or digest is taken, or its account does not exist.
+        """
         try:
-            await self._database.write(lambda connection: _add_key(connection, key))
+            return await self._database.write(lambda connection: _add_key(connection, key, most))
         except IntegrityError:
             raise ValueError(f"the key {key.id} cannot be added: it is there already, or its account is not") from None
 
@@ -230,11 +233,23 @@ def account_of(row: Row[Any]) -> Account:
     return Account(row.owner_id, row.owner_name, plan, row.owner_created, row.owner_closed)
 
 
-def _add_key(connection: Connection, key: Key, replaces: str | None = None) -> None:
-    lock_account(connection, key.account_id)
+def _add_key(connection: Connection, key: Key, most: int | None = None, replaces: str | None = None) -> bool:
+    lock_account(connection, key.account_id)  # one at a time counts
+    if most is not None and _usable_keys(connection, key.account_id, key.created) >= most:
+        return False
     connection.execute(insert(KEYS), _key_row(key))
     data = KeyCreated(**_shown(key), scopes=sorted(key.scopes), expires=key.expires, replaces=replaces)
     add_events(connection, [Event(key.account_id, data, datetime.now(UTC))])
+    return True
+
+
+def _usable_keys(connection: Connection, account_id: str, now: datetime) -> int:
+    usable = (
+        KEYS.c.account_id == account_id,
+        KEYS.c.revoked.is_(None),
+        or_(KEYS.c.expires.is_(None), KEYS.c.expires > now),
+    )
+    return connection.execute(select(func.count()).select_from(KEYS).where(*usable)).scalar_one()
 
 
 def _delete_account(connection: Connection, account_id: str, at: datetime, with_admins: bool) -> bool:
