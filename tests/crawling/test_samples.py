@@ -5,6 +5,7 @@ import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
@@ -85,28 +86,30 @@ def test_samples_may_be_stored_at_the_same_time(tmp_path):
     assert len(index(tmp_path)) == 64
 
 
-def reported(folder):
+async def reported(folder):
     """A crawler whose spider reports a page of unknown layout."""
     crawler = get_crawler(GoogleWebSpider, {"SAMPLES": folder})
     extension = SampleUnknownLayouts.from_crawler(crawler)
     page = Response("https://www.google.com/search", body=b"<p>new</p>", headers={"Set-Cookie": "NID=1"})
     about = {"response": page, "reason": "results", "query": WebQuery(q="tea")}
-    crawler.signals.send_catch_log(unknown_layout, spider=GoogleWebSpider(), **about)
+    await crawler.signals.send_catch_log_async(unknown_layout, spider=GoogleWebSpider(), **about)
     return extension
 
 
-def test_a_page_of_unknown_layout_is_stored(tmp_path):
+@pytest.mark.task
+async def test_a_page_of_unknown_layout_is_stored(tmp_path):
     """The extension stores each page that a spider reports."""
-    reported(tmp_path)
+    await reported(tmp_path)
     (row,) = index(tmp_path)
     assert (row["resource"], row["query"], row["headers"]) == ("web_search", {"q": "tea"}, {"set-cookie": "…"})
     assert (row["engine"], row["reason"], row["status"]) == ("google_web", "results", 200)
 
 
-def test_a_page_that_cannot_be_stored_is_logged(tmp_path, caplog):
+@pytest.mark.task
+async def test_a_page_that_cannot_be_stored_is_logged(tmp_path, caplog):
     """Where the folder cannot be written that is logged, and the call continues."""
     taken = tmp_path / "taken"
     taken.write_text("a file, no folder", encoding="utf-8")
-    extension = reported(taken / "samples")
+    extension = await reported(taken / "samples")
     assert extension.samples.folder == taken / "samples"
     assert "cannot be stored" in caplog.text

@@ -277,7 +277,7 @@ class EngineSpider(Spider):
             try:
                 page = await limited(self._page(response, query))
             except LayoutError as error:
-                self.report_layout(response, error.reason, query)
+                await self.report_layout(response, error.reason, query)
                 Fetch.of(response).end_page(error.outcome, error.kind)
                 raise
         seconds = max(monotonic() - Fetch.of(response).run.start(), 0.0)  # some virtual machines' clocks step back
@@ -332,11 +332,11 @@ class EngineSpider(Spider):
         await asyncio.sleep(following.delay)
         return await self.download(again)
 
-    def report_layout(self, response: Response, reason: str, query: Query) -> None:
+    async def report_layout(self, response: Response, reason: str, query: Query) -> None:
         """Signal to extensions that the response to a query has an unknown layout."""
         if self.online:
             about = {"response": self.public(response), "reason": reason, "query": query}
-            self.crawler.signals.send_catch_log(unknown_layout, spider=self, **about)
+            await self.crawler.signals.send_catch_log_async(unknown_layout, spider=self, **about)
 
     # Batches.
 

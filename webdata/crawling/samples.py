@@ -3,6 +3,7 @@
 The folder is one that the sandbox can replay: the pages, and an `INDEX.jsonl` with a line for each.
 """
 
+import asyncio
 import fcntl
 import json
 import logging
@@ -149,11 +150,11 @@ class SampleUnknownLayouts:
         crawler.signals.connect(extension.unknown_layout, unknown_layout)
         return extension
 
-    def unknown_layout(self, spider: EngineSpider, response: Response, reason: str, query: Query) -> None:
+    async def unknown_layout(self, spider: EngineSpider, response: Response, reason: str, query: Query) -> None:
         """A page could not be parsed."""
         facts = facts_of(response, query, spider.resource_of(query))
         try:
-            path = self.samples.add(spider.name, response.body, reason=reason, **facts)
+            path = await asyncio.to_thread(self.samples.add, spider.name, response.body, reason=reason, **facts)
         except OSError as error:
             logger.warning("%s: a page of unknown layout (%s) cannot be stored: %s", spider.name, reason, error)
         else:
