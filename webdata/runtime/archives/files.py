@@ -23,6 +23,10 @@ MOST_REMEMBERED = 100_000
 PLAIN_LEVEL = 3
 ENCODED_LEVEL = 0
 """Levels of gzip: what the site has compressed grows no smaller, and is only wrapped."""
+GZIP = 16
+"""Added to the bits of a window: the form of gzip."""
+SMALLEST_WINDOW = 9
+"""Bits of zlib's window: a larger one than a short record needs takes most of its time, for the memory."""
 UNSAFE = str.maketrans("", "", "\r\n\0")
 
 
@@ -144,8 +148,9 @@ class ArchiveRecords:
     def _member(self, record: ArcWarcRecord, level: int) -> bytes:
         self._writer.out = BytesIO()
         self._writer.write_record(record)
-        packing = zlib.compressobj(level, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
-        return packing.compress(self._writer.out.getvalue()) + packing.flush()
+        record = self._writer.out.getvalue()
+        window = min(zlib.MAX_WBITS, max(SMALLEST_WINDOW, len(record).bit_length()))
+        return zlib.compress(record, level, wbits=GZIP + window)
 
 
 def packed_exchange(exchange: ArchivedExchange) -> bytes:
