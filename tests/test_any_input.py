@@ -152,6 +152,7 @@ ARCHIVES = [
     packed=st.booleans(),
     seed=st.integers(0),
 )
+@example(records=[ARCHIVES[0] * 4, ARCHIVES[0]], packed=True, seed=0)
 def test_any_archive_is_read_or_refused(records, packed, seed):
     """Its pages are read but for those that are broken, which are counted; a page is there again at its place."""
     with TemporaryDirectory() as folder:

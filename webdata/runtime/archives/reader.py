@@ -27,6 +27,7 @@ MOST_CHUNKS = 400_000
 """Lines of a chunked body; one of so many takes two seconds."""
 MOST_FOUND_AGAIN = 1_000_000
 """Responses whose bodies later records may refer to."""
+BEHIND = "behind a record in one member of gzip (write the file anew with warcio recompress)"
 NAMES = (".warc", ".warc.gz", ".arc", ".arc.gz")
 """How the names of archives end."""
 
@@ -175,15 +176,18 @@ class _Records:
         stream = self._stream
         iterator = ArchiveIterator(self._file, arc2warc=True)
         iterator.reader, iterator.offset = stream, self._file.tell() - stream.unread
+        before = -1
         for record in iterator:
-            stream.head = 0
+            if iterator.offset <= before:  # warcio finds no place for it
+                raise BrokenArchiveError(BEHIND)
+            before, stream.head = iterator.offset, 0
             self.count += record.rec_type is not None
             yield _Record(iterator.offset, record)
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, ArchiveLoadFailed) and "non-chunked gzip" in str(error):
-        return "behind a record in one member of gzip (write the file anew with warcio recompress)"
+        return BEHIND
     return str(error) if isinstance(error, BrokenArchiveError) else "broken records"
 
 
