@@ -143,3 +143,9 @@ def test_archives_are_known_by_their_names():
     assert is_archive(Path("a.WARC.gz"))
     assert is_archive(Path("a.warc"))
     assert not is_archive(Path("warc.html"))
+
+
+def test_nothing_of_a_file_comes_into_the_log(tmp_path, caplog):
+    """An address that is none is read as it is: a log with it would have a stranger's control characters."""
+    [page], _ = read(written(tmp_path / "a.warc.gz", response(b"page", url="http://example.com/ \x1b[31m")))
+    assert (page.url, caplog.records) == ("http://example.com/%20\x1b[31m", [])

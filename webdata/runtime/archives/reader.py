@@ -3,6 +3,7 @@
 An archive comes from anywhere: no record of it takes more memory than the longest page.
 """
 
+import logging
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ from warcio.exceptions import ArchiveLoadFailed
 
 from webdata.domain.errors import ConfigError
 from webdata.runtime.archives.exchange import MARK, ArchivedPage, pairs_without_transfer
+
+logging.getLogger("warcio.recordloader").setLevel(logging.ERROR)  # its warnings quote the file: any text, of any length
 
 LONGEST_PAGE = 32 << 20
 """Bytes of a page, as it was sent; the longest that is downloaded."""
