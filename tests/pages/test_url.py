@@ -97,10 +97,12 @@ def test_binary_content_is_base64_or_refused(body, content_type):
         ("<?xml version='1.0'?><a/>", "application/rss+xml", "```xml\n<?xml version='1.0'?><a/>\n```\n"),
         ("a,b\n1,*2*\n", "text/csv", "a,b\n1,*2*\n"),
         ("plain <b>words</b>", "text/plain", "plain <b>words</b>"),
+        ("two\0words", "text/plain", "two\ufffdwords"),
+        ('{"a": "\0"}', "application/json", '```json\n{"a": "\ufffd"}\n```\n'),
     ],
 )
 def test_text_that_is_no_html(body, content_type, expected):
-    """JSON and XML are in a block of their language; plain text is unchanged."""
+    """JSON and XML are in a block of their language; plain text is unchanged, but for NUL."""
     assert got(body, content_type)["data"] == expected
 
 

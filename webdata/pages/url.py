@@ -200,7 +200,7 @@ def _extracted(sent: _SentText, asked: PageOptions) -> dict[str, Extracted]:
 
 
 def _read(sent: _SentText, asked: PageOptions, *, as_text: bool = False) -> _Reading:
-    text = sent.text
+    text = sent.text.replace("\0", "\ufffd")  # as browsers show it
     if sent.form is Kind.HTML and asked.bare:
         plain = plain_text(text)
         return _Reading(plain, plain)
