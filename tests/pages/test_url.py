@@ -351,3 +351,13 @@ def test_real_pages_are_decoded_in_their_charset(captures):
         truth = (captures / "fetch" / "truth" / f"{file.stem}.truth.txt").read_text()
         text, _ = decoded(file.read_bytes(), None)
         assert text.split() == truth.removeprefix("\ufeff").split(), file.name
+
+
+@pytest.mark.parametrize(
+    "written", ["&#27;", "&#x1b;", "&#01e", "&#27e", "\x1b", "&#&#27;27;", "&\x08#27;", "&#2\x007;", "&#x1\ufdd0b;"]
+)
+def test_controls_are_lost_however_they_are_written(written):
+    """A page with references to controls, whole or such that their removal makes one, is read without them."""
+    found = got(f"<body>{written}<script>1</script>{written}<p title='{written}'>{'Words ' * 99}{written}.")["data"]
+    assert "Words" in found
+    assert not {"\x01", "\x1b"} & {*found}

@@ -15,8 +15,8 @@ IMAGE = re.compile(r"<image(?=[\s/>])", re.IGNORECASE)
 CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 CONTROLS = re.compile(
     r"[\0-\x08\x0b\x0c\x0e-\x1f\ufdd0-\ufdef\ufffe\uffff]"
-    r"|&#(?:x0*(?:[1-8bcef]|1[0-9a-f]|fff[ef]|fd[de][0-9a-f])"
-    r"|0*(?:[1-8]|1[124-9]|2\d|3[01]|6553[45]|649(?:7[6-9]|[89]\d)|6500[0-7]))(?![0-9a-f]);?",
+    r"|&#(?:x0*(?:[1-8bcef]|1[0-9a-f]|fff[ef]|fd[de][0-9a-f])(?![0-9a-f])"
+    r"|0*(?:[1-8]|1[124-9]|2\d|3[01]|6553[45]|649(?:7[6-9]|[89]\d)|6500[0-7])(?!\d));?",
     re.IGNORECASE,
 )
 """Characters that XML, and so the tree, cannot contain, and those that are no characters, our own placeholders.
@@ -34,7 +34,7 @@ def tree(text: str) -> HtmlElement | None:
     text = IMAGE.sub("<img", OPENED_HEADING.sub(r"\1", text))
     parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     try:
-        root = document_fromstring(CONTROLS.sub("", text).encode("utf-8", "replace"), parser=parser)
+        root = document_fromstring(_without_controls(text).encode("utf-8", "replace"), parser=parser)
     except etree.LxmlError:
         return None
     body = root.find("body")
@@ -45,6 +45,12 @@ def tree(text: str) -> HtmlElement | None:
     body[:0] = [stray for stray in strays if stray is not body]
     bound_tables(root)
     return root
+
+
+def _without_controls(text: str) -> str:
+    """A page without controls; what their removal makes one, as of `&#&#27;27;`, is replaced by a visible character."""
+    text, count = CONTROLS.subn("", text)
+    return CONTROLS.sub("\ufffd", text) if count else text
 
 
 def _without_sections(text: str) -> str:
