@@ -116,7 +116,6 @@ async def test_truncated_markdown_is_marked(post, calls):
         (b'{"url": "\\ud800"}', f"the body is no JSON in UTF-8: {RIGHT}"),
         (b"[" * 100_000, f"the body is no JSON in UTF-8: {RIGHT}"),
         (b'{"url":' * 100_000, f"the body is no JSON in UTF-8: {RIGHT}"),
-        (b"[" * 1010 + b"]" * 1010, f"the body is no JSON in UTF-8: {RIGHT}"),
         (b'{"url": 18446744073709551616}', f"{TOO_MUCH}: {RIGHT}"),
         (b'{"url": [{"a": -9223372036854775809}]}', f"{TOO_MUCH}: {RIGHT}"),
         (b'{"url": ' + b"[" * 254 + b"]" * 254 + b"}", f"{TOO_MUCH}: {RIGHT}"),

@@ -4,8 +4,9 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import bindparam, text
 
+from webdata.stores.accounts.tables import Moment
 from webdata.stores.sql_stores import SqlStores
 
 pytestmark = pytest.mark.task
@@ -45,9 +46,9 @@ async def test_the_last_request_of_a_day_is_an_event_once(url):
         webhook = text(
             "INSERT INTO webhooks (id, account_id, url, events, description, secret, created, enabled, failures, host) "
             "VALUES ('whk', 'acc_default', 'https://a.example', '*', '', 's', :now, :on, 0, 'a.example')"
-        )
+        ).bindparams(bindparam("now", type_=Moment))
         with stores._database.writes.begin() as connection:
-            connection.execute(webhook, {"now": NOW.replace(tzinfo=None), "on": True})
+            connection.execute(webhook, {"now": NOW, "on": True})
         for _ in range(4):
             await stores.upstream_requests.reserve("brave", 2, NOW)
         [body] = events(stores)

@@ -5,8 +5,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import bindparam, text
 
+from webdata.stores.accounts.tables import Moment
 from webdata.stores.sql_stores import SqlStores
 from webdata.stores.watch.model import Drift, Loss, Measured, Round
 from webdata.stores.watch.sql import STORED_ROUNDS
@@ -20,7 +21,7 @@ DRIFT = Drift(NOW, (Loss("results[].title", 1.0, 0.0),), new_layout=True, sample
 WEBHOOK = text(
     "INSERT INTO webhooks (id, account_id, url, events, description, secret, created, enabled, failures, host) "
     "VALUES ('whk', 'acc_default', 'https://a.example', '*', '', 's', :now, :on, 0, 'a.example')"
-)
+).bindparams(bindparam("now", type_=Moment))
 
 
 def events(stores):
@@ -56,7 +57,7 @@ async def test_a_drift_is_an_event_once_and_its_end_another(url):
     """`engine.drifted` comes with a drift and with what is lost besides; `engine.recovered` with its end."""
     with SqlStores(url) as stores:
         with stores._database.writes.begin() as connection:
-            connection.execute(WEBHOOK, {"now": NOW.replace(tzinfo=None), "on": True})
+            connection.execute(WEBHOOK, {"now": NOW, "on": True})
         watch = stores.watch
         await watch.begin_round("home", "internet", NOW, NOW + HOUR)
         more = replace(DRIFT, losses=(*DRIFT.losses, Loss("results[].link", 1.0, 0.0)))
