@@ -99,11 +99,25 @@ def test_binary_content_is_base64_or_refused(body, content_type):
         ("plain <b>words</b>", "text/plain", "plain <b>words</b>"),
         ("two\0words", "text/plain", "two\ufffdwords"),
         ('{"a": "\0"}', "application/json", '```json\n{"a": "\ufffd"}\n```\n'),
+        ("The <html> element is the root.", "text/markdown", "The <html> element is the root."),
+        ('const page = "<html>";', "text/javascript", 'const page = "<html>";'),
+        ("GIF89a is a format.", "text/plain", "GIF89a is a format."),
+        (")]}',\n[1]", "text/html", "```json\n)]}',\n[1]\n```\n"),
+        ('{"a":"<b>"}\n{"a":NaN}\n', "text/html", '```json\n{"a":"<b>"}\n{"a":NaN}\n```\n'),
+        ('{"a": "\\ud83d <b>"}', "", '```json\n{"a": "\\ud83d <b>"}\n```\n'),
     ],
 )
 def test_text_that_is_no_html(body, content_type, expected):
-    """JSON and XML are in a block of their language; plain text is unchanged, but for NUL."""
+    """JSON and XML are in a block of their language; plain text is unchanged but for NUL, whatever it begins with."""
     assert got(body, content_type)["data"] == expected
+
+
+@pytest.mark.parametrize(
+    "content_type", ["*/*", "unknown/unknown", "application/octet-stream", "text/plain, text/html"]
+)
+def test_markup_of_no_known_type_is_a_page(content_type):
+    """A page whose header names no type, or that of a page last, is read as one."""
+    assert got("<p>some <b>words</b></p>", content_type)["data"] == "some **words**\n"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The kind of a body: markup, JSON, XML, plain text, or binary data."""
 
+import json
 import re
 from enum import StrEnum
 
@@ -66,11 +67,17 @@ SIGNATURES = {
 }
 """The first bytes of common binary formats: https://mimesniff.spec.whatwg.org and the formats' own definitions."""
 TYPES = ("image/", "audio/", "video/", "font/", "application/octet-stream")
+UNKNOWN = ("unknown/unknown", "application/unknown", "*/*", "application/octet-stream")
+"""Types that say nothing: https://mimesniff.spec.whatwg.org/#supplied-mime-type-detection-algorithm"""
 DOCUMENTS = ("application/pdf", "application/zip", "application/vnd.openxmlformats-", "application/msword", *TYPES[:4])
 """Types of binary data only, whose beginning may look like text."""
 FEED = re.compile(
     rb"(?:\s++|<!--.*?-->|<[!?][^>]*+>)*+<(?:(rss)\b|(feed)\b|rdf:RDF\b(?=.*http://purl\.org/rss/1\.0/))", re.DOTALL
 )
+PAGE = re.compile(rb"(?:\s++|<!--.*?-->|<\?[^>]*+>)*+<(?:!doctype\s++html|html)(?=[\s>])", re.DOTALL | re.IGNORECASE)
+"""The beginning of an HTML page, whatever its type; in the midst of a text it is what that text is about."""
+GUARD = re.compile(rb"(?:\)\]\}'?,?|(?:while|for) ?\((?:1|;;)\);|\{\}&&)\s*+")
+"""What keeps other sites' pages from running an answer of JSON as a script."""
 """The beginning of a feed that is declared as HTML: https://mimesniff.spec.whatwg.org/#rules-for-identifying-a-feed"""
 FEEDS = {1: "application/rss+xml", 2: "application/atom+xml", None: "application/rss+xml"}
 HEADER = 1445
@@ -83,26 +90,58 @@ FEW_CONTROLS = 0.01
 
 def kind(body: bytes, content_type: str) -> tuple[Kind, str]:
     """The kind of a body and its media type, by its first bytes, else by its header."""
-    media = content_type.partition(";")[0].strip().lower()
-    if sniffed := _signature(body):
+    media = _media(content_type)
+    if (sniffed := _signature(body)) and (sniffed == PDF or not _is_plain(body[:HEADER])):
         return Kind.BINARY, sniffed
-    if _is_binary(body):
-        return Kind.BINARY, media or "application/octet-stream"
     start = body[:HEADER].lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n").replace(b"\0", b"")
-    if media in ("", "text/html") and (feed := FEED.match(start)):
+    is_page = PAGE.match(start) is not None
+    if _is_binary(body) and not is_page:
+        return Kind.BINARY, media or "application/octet-stream"
+    known = "" if media in UNKNOWN else media
+    if known in ("", "text/html") and (feed := FEED.match(start)):
         return Kind.XML, FEEDS[feed.lastindex]
-    form = Kind.JSON if media in ("", "text/html") and _is_json(body, start) else _textual(start.lower(), media)
+    is_json = known in ("", "text/html") and not is_page and _is_json(body)
+    form = Kind.HTML if is_page else Kind.JSON if is_json else _textual(start, known)
     is_document = form is not Kind.HTML and media.startswith(DOCUMENTS) and not media.endswith("+xml")
     return Kind.BINARY if is_document else form, media or "text/html"
 
 
-def _is_json(body: bytes, start: bytes) -> bool:
-    """Whether a body of a megabyte at most is an object or a list of JSON."""
-    if start[:1] not in (b"{", b"[") or len(body) > LONGEST_JSON:
+def _media(content_type: str) -> str:
+    """The type that a header says, the last one of several.
+
+    https://fetch.spec.whatwg.org/#concept-header-extract-mime-type
+    """
+    types = [part.partition(";")[0].strip().lower() for part in content_type.split(",")]
+    return next((media for media in reversed(types) if "/" in media), types[0])
+
+
+def _is_plain(start: bytes) -> bool:
+    """Whether it is ASCII text, which may begin with the letters of a signature."""
+    return start.isascii() and start == start.translate(None, CONTROLS)
+
+
+def _is_json(body: bytes) -> bool:
+    """Whether a body of a megabyte at most is objects or lists of JSON, one or one a line."""
+    if len(body) > LONGEST_JSON:
         return False
+    text = body.removeprefix(b"\xef\xbb\xbf").strip()
+    text = text[guard.end() :] if (guard := GUARD.match(text)) else text
+    return text[:1] in (b"{", b"[") and (_parses(text) or all(map(_parses, filter(None, text.splitlines()))))
+
+
+def _parses(text: bytes) -> bool:
+    """Whether it is JSON as Python reads it: `NaN` and halves of surrogates are in real answers."""
     try:
-        orjson.loads(body.removeprefix(b"\xef\xbb\xbf"))
+        orjson.loads(text)
     except ValueError:
+        return _parses_leniently(text)
+    return True
+
+
+def _parses_leniently(text: bytes) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
         return False
     return True
 
@@ -139,12 +178,11 @@ def _is_binary(body: bytes) -> bool:
 
 
 def _textual(start: bytes, media: str) -> Kind:
-    if media.endswith(("/json", "+json", "/x-ndjson")):
+    if media.endswith(("json", "jsonl", "jsonlines")):
         return Kind.JSON
-    marked = b"<html" in start or b"<!doctype html" in start
-    if "html" in media or marked:
+    if "html" in media:
         return Kind.HTML
-    if media.endswith(("/xml", "+xml")) or start.startswith(b"<?xml"):
+    if media.endswith(("/xml", "+xml")) or start.startswith((b"<?xml", b"<svg")):
         return Kind.XML
     if media.startswith("text/") or (media and not media.startswith(TYPES)):
         return Kind.TEXT
