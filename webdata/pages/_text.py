@@ -37,22 +37,30 @@ CURRENCIES = {
     "ج.م.": "EGP", "ج.م": "EGP", "৳": "BDT", "₾": "GEL", "د.ك.": "KWD", "د.ك": "KWD", "د.ب.": "BHD", "د.ب": "BHD",
     "ر.ع.": "OMR", "ر.ع": "OMR", "د.أ.": "JOD", "د.أ": "JOD", "د.ت.": "TND", "د.ت": "TND", "د.ل.": "LYD",
     "د.ل": "LYD", "₼": "AZN", "₲": "PYG", "₡": "CRC", "₵": "GHS", "Rs.": None, "Rs": None, "kr.": None, "kr": None,
-    "Fr.": "CHF",
+    "Fr.": "CHF", "GH₵": "GHS", "E£": "EGP", "RMB": "CNY", "S/": "PEN", "S/.": "PEN", "U$S": "USD", "RD$": "DOP",
+    "TT$": "TTD", "J$": "JMD", "MOP$": "MOP", "$CA": "CAD", "$US": "USD", "$AU": "AUD", "$NZ": "NZD", "KSh": "KES",
+    "лв.": "BGN", "лв": "BGN", "дин.": "RSD", "руб": "RUB", "р.": "RUB", "тг": "KZT", "₮": "MNT", "₭": "LAK",
+    "៛": "KHR", "Gs.": "PYG", "FCFA": None, "R": "ZAR", "euro": "EUR", "euros": "EUR", "Euro": "EUR",
+    "Euros": "EUR",
 }  # fmt: skip
 """Currency marks beside amounts, and the ISO 4217 code of each; None for a mark of several currencies."""
 
 CODES = (
-    "AED", "ARS", "AUD", "BGN", "BHD", "BRL", "CAD", "CHF", "CLP", "CNY", "COP", "CZK", "DKK", "EGP", "EUR", "GBP",
-    "HKD", "HUF", "IDR", "ILS", "INR", "ISK", "JOD", "JPY", "KES", "KRW", "KWD", "KZT", "LYD", "MAD", "MXN", "MYR",
-    "NGN", "NOK", "NZD", "OMR", "PEN", "PHP", "PKR", "PLN", "QAR", "RON", "RSD", "RUB", "SAR", "SEK", "SGD", "THB",
-    "TND", "TRY", "TWD", "UAH", "USD", "VND", "ZAR",
+    "AED", "ARS", "AUD", "AZN", "BAM", "BDT", "BGN", "BHD", "BOB", "BRL", "BWP", "BYN", "CAD", "CHF", "CLP", "CNY",
+    "COP", "CZK", "DKK", "DOP", "DZD", "EGP", "ETB", "EUR", "GBP", "GHS", "GTQ", "HKD", "HNL", "HUF", "IDR", "ILS",
+    "INR", "IQD", "ISK", "JMD", "JOD", "JPY", "KES", "KGS", "KHR", "KRW", "KWD", "KZT", "LAK", "LBP", "LKR", "LYD",
+    "MAD", "MDL", "MKD", "MMK", "MNT", "MUR", "MXN", "MYR", "NAD", "NGN", "NOK", "NPR", "NZD", "OMR", "PEN", "PHP",
+    "PKR", "PLN", "PYG", "QAR", "RON", "RSD", "RUB", "SAR", "SEK", "SGD", "THB", "TND", "TRY", "TTD", "TWD", "TZS",
+    "UAH", "UGX", "USD", "UYU", "UZS", "VND", "XAF", "XOF", "ZAR", "ZMW",
 )  # fmt: skip
-"""ISO 4217 codes of currencies."""
+"""ISO 4217 codes of currencies, without those that are words or names before numbers, such as TOP, GEL and AMD."""
 
 SHARED = ("$", "¥", "￥", "£", "kr", "kr.", "Rs", "Rs.")
 """The marks of several currencies, beside which a code may say which is meant."""
 MOST_DIGITS = 18
 """Digits of a total; a longer row of digits is something else."""
+MOST_GROUPS = 8
+"""Marks of a kind within a number; a longer row is something else."""
 LONGEST_NAME = 30
 """Characters before a price that are looked at."""
 THOUSANDTHS = {"BHD": ".", "JOD": ".", "KWD": ".", "LYD": ".,", "OMR": ".", "TND": ".,"}
@@ -96,7 +104,13 @@ DAYS = (
     "אתמול", "eilen", "tegnap", "χθες", "včera", "कल",
 )  # fmt: skip
 
-_AMOUNT = rf"\d+(?:[.,'’٫٬{SPACES}]\d+)*"
+_AMOUNT = rf"\d++(?:[{SPACES}]\d{{3}}(?!\d)){{0,{MOST_GROUPS}}}(?:[.,'’٫٬]\d++){{0,{MOST_GROUPS}}}"
+"""A number: a space is only before groups of three digits, and before any other mark."""
+_SUM = rf"(?:{_AMOUNT}|(?<![\d.,])\.\d\d(?!\d))"
+"""An amount of money, of which cents may stand without a zero."""
+_TIMES = "|".join(word for word in MULTIPLIERS if len(word) > 1)
+_NO_CENTS = "(?:[.,:][-–—]{1,2}|/-)?"
+"""What stands for cents where there are none: `12,- €`."""
 _GROUPS = re.compile(rf"['’٬{SPACES}]")
 """Between the groups of a number's digits, besides dots and commas."""
 _NO_SPACES = dict.fromkeys(map(ord, SPACES))
@@ -110,14 +124,22 @@ _CHARACTERS = re.compile(
     rf"[{SPACES}]?({'|'.join(word for word in MULTIPLIERS if not word.isascii() and ord(word[0]) > 0xE00)})"
 )
 _SPACE = f"[{SPACES}]?"
-_LETTERS = re.compile(r"(?<=[A-Za-z])(?=\\?[$¥])")
-"""Between the letters of a mark and its sign, where a page may have a space: `AU $`."""
-_MARKS = [_LETTERS.sub(_SPACE, re.escape(mark)) for mark in sorted([*CURRENCIES, *CODES], key=len, reverse=True)]
+_LETTERS = re.compile(r"(?<=[A-Za-z])(?=\\?[$¥])|(?<=\$)(?=[A-Z]{2})|(?<=F)(?=CFA)")
+"""Between the letters of a mark and its sign, where a page may have a space: `AU $`, `$ CA`."""
+_RAND = rf"(?={_SPACE}\d[\d,{SPACES}]*[.,]\d\d(?!\d))"
+"""What is behind an R that is no name: an amount with cents."""
+_MARKS = [
+    _LETTERS.sub(_SPACE, re.escape(mark)) + (_RAND if mark == "R" else "")
+    for mark in sorted([*CURRENCIES, *CODES], key=len, reverse=True)
+]
 _CODE = "|".join(CODES)
 _MARK = f"(?:{_CODE}){_SPACE}[$¥£€]|{'|'.join(_MARKS)}"
 _PRICE = re.compile(
-    rf"(?<![^\W\d_])(?P<before>{_MARK}){_SPACE}(?P<left>{_AMOUNT})(?:{_SPACE}(?P<code>{_CODE})(?!{_SPACE}\w))?"
-    rf"|(?P<right>{_AMOUNT}){_SPACE}(?P<after>{_MARK})(?![^\W\d_])"
+    rf"(?<![^\W\d_])(?P<before>{_MARK}){_SPACE}(?P<left>{_SUM})"
+    rf"(?:(?P<times>[KkMm]|{_SPACE}(?i:{_TIMES}))(?!\w)|{_SPACE}(?P<code>{_CODE})(?!{_SPACE}\w))?"
+    rf"|(?<!\d)(?:(?P<myriads>\d++)[万萬만]{_SPACE})?(?P<right>{_SUM})(?P<large>[万萬만億亿억])?{_NO_CENTS}"
+    rf"(?:(?P<behind>{_MARK})(?P<cents>\d\d(?![\w.,%€$£]))?|{_SPACE}(?P<after>{_MARK})(?!\d))(?![^\W\d_])"
+    rf"(?:{_SPACE}(?P<its>{_CODE})(?!{_SPACE}\w))?"
 )
 _LAST_WORD = re.compile(r"[^\W\d_]+(?= $)")
 _GLUED = re.compile(
@@ -228,18 +250,23 @@ def price(text: str | None) -> Price | None:
 
 
 def _price(match: re.Match[str]) -> Price | None:
-    mark, text = match["before"] or match["after"], match.group()
-    digits = match["left"] or match["right"]
-    if match["code"] and mark not in SHARED:
-        text = text.removesuffix(match["code"]).rstrip(SPACES)
+    mark, text = match["before"] or match["behind"] or match["after"], match.group()
+    digits, code = match["left"] or match["right"], match["code"] or match["its"]
+    if code and mark not in SHARED:
+        text = text.removesuffix(code).rstrip(SPACES)
     if _is_of_a_name(match):
         mark, text = mark[-1], text[text.index(mark[-1]) :]
-    currency = (match["code"] if mark in SHARED else None) or _currency(mark)
+    currency = (code if mark in SHARED else None) or _currency(mark)
     thousandths = THOUSANDTHS.get(currency or "", "")
+    term = match["times"] or match["large"]
+    times = MULTIPLIERS[term.strip(SPACES).casefold()] if term else None
     glued = _GLUED.match(digits) if not thousandths else None
     first = glued.group() if glued else digits
-    amount = decimal(first, thousandths=thousandths)
-    return None if amount is None else Price(text.replace(digits, first, 1), amount, currency)
+    amount = decimal(f"{first}.{match['cents']}" if match["cents"] else first, times is not None, thousandths)
+    if amount is None:
+        return None
+    amount = amount * (times or 1) + int(match["myriads"] or 0) * MULTIPLIERS["万"]
+    return Price(text.replace(digits, first, 1), amount, currency)
 
 
 def _currency(mark: str) -> str | None:
