@@ -111,6 +111,40 @@ def test_names_of_several_languages_do_not_change_the_charset(text, charset):
     assert decoded(text.encode(charset), None)[0] == text
 
 
+@pytest.mark.parametrize(
+    ("label", "text", "codec"),
+    [
+        ("iso-8859-8-i", "שלום", "iso8859_8"),
+        ("x-cp1251", "Привет", "cp1251"),
+        ("macintosh", "été", "mac_roman"),
+        ("x-euc-jp", "港の船", "euc_jp"),
+        ("ks_c_5601-1989", "항구", "cp949"),
+        ("iso-2022-jp", "ｶﾀｶﾅ", "iso2022_jp_ext"),
+    ],
+)
+def test_labels_of_browsers_are_known(label, text, codec):
+    """A page may name its charset by any label of the Encoding standard."""
+    assert decoded(f"<meta charset={label}><p>{text}".encode(codec), None)[0].endswith(text)
+
+
+@pytest.mark.parametrize("text", ["Price £15", "5 µm, ± 2 ©", "nº 5 ¥"])
+def test_signs_are_no_letters_of_another_charset(text):
+    """Signs of windows-1252 that are letters in others do not tell of these."""
+    assert decoded(text.encode("cp1252"), None) == (text, "windows-1252")
+
+
+def test_few_words_are_in_the_charset_of_their_language():
+    """The language of a page tells the charset of the few words that a detector cannot tell."""
+    assert decoded("<html lang=ja><p>港の船".encode("cp932"), None)[1] == "shift_jis"
+    assert decoded('<html dir="ltr" lang="ru-RU"><p>Привет мир'.encode("cp1251"), None)[1] == "windows-1251"
+
+
+def test_halves_of_characters_do_not_change_the_charset():
+    """UTF-8 with surrogates, as databases write them, is UTF-8 with invalid bytes."""
+    page = b"<meta charset=utf-8>caf\xc3\xa9 \xed\xa0\xbd\xed\xb8\x80"
+    assert decoded(page, None)[0].startswith("<meta charset=utf-8>café \ufffd")
+
+
 def test_shifts_into_japanese_tell_its_charset():
     """Text in ISO-2022-JP has only bytes of ASCII, but sequences that nothing else has."""
     assert decoded("潮位の記録".encode("iso-2022-jp"), "text/html") == ("潮位の記録", "iso-2022-jp")

@@ -12,12 +12,20 @@ from collections.abc import Iterator
 from io import BytesIO
 
 from charset_normalizer import from_bytes
-from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom, resolve_encoding
+from w3lib.encoding import (
+    DEFAULT_ENCODING_TRANSLATION,
+    html_body_declared_encoding,
+    http_content_type_encoding,
+    read_bom,
+    resolve_encoding,
+)
 
 SNIFFED = 30_000
 """Bytes of the detector's sample."""
 LINE = 1_000
 """Bytes of a line in the sample before its first byte that is not ASCII."""
+HEAD = 4096
+"""Bytes in which a page declares its charset and its language."""
 SHIFTS = re.compile(rb"\x1b\$[@B]")
 """The bytes before Japanese text in ISO-2022-JP, which is in ASCII otherwise."""
 BEYOND = re.compile(b"[\x80-\xff]")
@@ -30,15 +38,30 @@ SAMPLE = 200_000
 CODECS = {
     "ascii": "cp1252", "big5": "big5hkscs", "euc_kr": "cp949", "gb2312": "gb18030", "gbk": "gb18030",
     "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "shift_jis": "cp932", "tis-620": "cp874",
-    "johab": "cp949", "hz": "gb18030", "utf-16": "utf-16-le", "utf-7": "cp1252", "mac-roman": "cp1252",
+    "johab": "cp949", "hz": "gb18030", "utf-16": "utf-16-le", "utf-7": "cp1252", "iso2022_jp": "iso2022_jp_ext",
 }  # fmt: skip
 """Charsets by Python's names, and the larger ones that browsers read them as."""
 NAMES = {
     "big5hkscs": "big5", "cp866": "ibm866", "cp874": "windows-874", "cp932": "shift_jis", "cp949": "euc-kr",
-    "euc_jp": "euc-jp", "iso2022_jp": "iso-2022-jp", "mac-cyrillic": "x-mac-cyrillic", "utf-16-le": "utf-16le",
-    "utf-16-be": "utf-16be",
+    "euc_jp": "euc-jp", "iso2022_jp_ext": "iso-2022-jp", "mac-cyrillic": "x-mac-cyrillic", "mac-roman": "macintosh",
+    "utf-16-le": "utf-16le", "utf-16-be": "utf-16be",
 }  # fmt: skip
 """Python's names of charsets and the WHATWG's, where they differ by more than a hyphen."""
+LABELS = {
+    "cp1252": "iso88591 x_cp1252 x_user_defined",
+    "utf_8": "unicode_1_1_utf_8 unicode11utf8 unicode20utf8 x_unicode20utf8",
+    "iso8859_2": "iso88592", "iso8859_3": "iso88593", "iso8859_5": "iso88595",
+    "iso8859_6": "csiso88596e csiso88596i iso_8859_6_e iso_8859_6_i", "iso8859_7": "sun_eu_greek",
+    "iso8859_8": "csiso88598e csiso88598i iso_8859_8_e iso_8859_8_i logical visual", "iso8859_13": "iso885913",
+    "iso8859_14": "iso885914", "iso8859_15": "csisolatin9 iso885915", "koi8_r": "koi koi8", "koi8_u": "koi8_ru",
+    "mac_roman": "csmacintosh mac x_mac_roman", "mac_cyrillic": "x_mac_cyrillic x_mac_ukrainian",
+    "cp874": "dos_874 iso885911", **{f"cp125{part}": f"x_cp125{part}" for part in (0, 1, 3, 4, 5, 6, 7, 8)},
+    "gb18030": "csgb2312 gb_2312 x_gbk", "big5hkscs": "cn_big5 x_x_big5", "euc_jp": "cseucpkdfmtjapanese x_euc_jp",
+    "cp949": "cseuckr csksc56011987 iso_ir_149 ks_c_5601_1989 ksc_5601 windows_949", "utf_16_be": "unicodefffe",
+    "utf_16_le": "csunicode iso_10646_ucs_2 ucs_2 unicode unicodefeff",
+}  # fmt: skip
+"""The labels of https://encoding.spec.whatwg.org/#names-and-labels that Python has not, with low lines for hyphens."""
+DEFAULT_ENCODING_TRANSLATION.update({label: codec for codec, labels in LABELS.items() for label in labels.split()})
 LATIN = "cp1252"
 """What browsers read text without a declaration as."""
 ALPHABETS = (
@@ -74,7 +97,7 @@ LIKELY = [
 """Charsets of real pages."""
 WEB = frozenset([
     "utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "big5hkscs", "cp866", "cp874", "cp932", "cp949",
-    "euc_jp", "gb18030", "iso2022_jp", "koi8-r", "koi8-u", "mac-cyrillic",
+    "euc_jp", "gb18030", "iso2022_jp_ext", "koi8-r", "koi8-u", "mac-cyrillic", "mac-roman",
     *(f"iso8859-{part}" for part in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)),
     *(f"cp125{part}" for part in range(9)),
 ])  # fmt: skip
@@ -85,6 +108,17 @@ MOST_NAMES = 300
 for _charset in (*WEB, *CODECS, *LIKELY):
     codecs.lookup(_charset)  # imports it, which fails later in a process that has no file left to open
 
+WORD = re.compile(r"(?<!\w)[^\W\d_]{3,}(?!\w)")
+"""A word; a letter alone, beside a digit or a unit, may be the sign of another charset: `Ł15` is £15, `ľm` µm."""
+LANGUAGE = re.compile(rb"""<html\s[^>]*?\blang\s*=\s*["']?([a-z]{2}(?:-(?:tw|hk|hant))?)""", re.IGNORECASE)
+LANGUAGES = {
+    "cp1251": "ba be bg kk ky mk ru sah sr tg tt uk", "cp1253": "el", "cp1255": "he", "cp1256": "ar fa", "cp874": "th",
+    "cp932": "ja", "cp949": "ko", "gb18030": "zh", "big5hkscs": "zh-tw zh-hk zh-hant",
+}  # fmt: skip
+"""The charsets of languages in no Latin script: https://html.spec.whatwg.org/#determining-the-character-encoding"""
+OF_LANGUAGES = {language: codec for codec, languages in LANGUAGES.items() for language in languages.split()}
+HALVES = re.compile(b"\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]")
+"""Surrogates in UTF-8 for one character, as databases write it: they are invalid, but say nothing."""
 DAMAGE = {"utf-8": 0.5}
 SLIGHT = 0.01
 """The share of characters beyond ASCII that may be invalid in text of the declared charset: real pages are truncated
@@ -99,9 +133,9 @@ def decoded(body: bytes, content_type: str | None) -> tuple[str, str]:
         return _text(body[len(mark) :], _codec(charset) or "utf-8")
     if (wide := _wide(body[:1000])) is not None:
         return _text(body, wide)
-    declared = _codec(http_content_type_encoding(content_type)) or _codec(html_body_declared_encoding(body[:4096]))
+    declared = _codec(http_content_type_encoding(content_type)) or _codec(html_body_declared_encoding(body[:HEAD]))
     if declared is None and body.isascii() and SHIFTS.search(body[:SAMPLE]):
-        return _text(body, "iso2022_jp")
+        return _text(body, "iso2022_jp_ext")
     if declared is not None and _holds(body, declared):
         return _text(body, declared)
     if _holds(body, "utf-8") and not body.isascii():
@@ -166,7 +200,7 @@ def _damaged(body: bytes, declared: str | None) -> str | None:
     first = BEYOND.search(body)
     start = first.start() if first else 0
     for codec in dict.fromkeys(filter(None, (declared, "utf-8"))):
-        text = body[start : start + SAMPLE * WIDEST].decode(codec, "replace")[:SAMPLE]
+        text = HALVES.sub(b"", body[start : start + SAMPLE * WIDEST]).decode(codec, "replace")[:SAMPLE]
         beyond = sum(char > "\x7f" for char in text)
         if text.count("\ufffd") <= max(DAMAGE.get(codec, SLIGHT) * beyond, 1 if beyond > 20 else 0):
             return codec
@@ -179,7 +213,16 @@ def _sniffed(body: bytes) -> str:
     sample = _sample(body)
     best = from_bytes(sample, cp_isolation=LIKELY).best()
     found = best.encoding if best else None
-    return _european(sample) if found in EUROPEAN or _is_latin(sample) else _codec(found) or LATIN
+    if _is_latin(sample):
+        return _european(sample)
+    return (_of_language(body) or _european(sample)) if found in EUROPEAN else _codec(found) or LATIN
+
+
+def _of_language(body: bytes) -> str | None:
+    """The charset of the language that a page of few words says it is in, if the bytes are valid in it."""
+    language = LANGUAGE.search(body[:HEAD])
+    codec = OF_LANGUAGES.get(language[1].decode().lower()) if language else None
+    return codec if codec and _valid(body, codec) else None
 
 
 def _is_latin(sample: bytes) -> bool:
@@ -201,7 +244,8 @@ def _european(sample: bytes) -> str:
 def _letters(sample: bytes, codec: str) -> Counter[str]:
     """The letters beyond ASCII of a sample, with signs that are frequent only in text of another charset."""
     text = sample.decode(codec, "replace").lower()
-    return Counter(char for char in text if char > "\x7f" and (char.isalpha() or char < "\xa0" or char in "\ufffd³¹"))
+    letters = Counter(char for word in WORD.findall(text) for char in word if char > "\x7f")
+    return letters + Counter(char for char in text if "\x7f" < char < "\xa0" or char in "\ufffd³¹")
 
 
 def _wide(sample: bytes) -> str | None:
