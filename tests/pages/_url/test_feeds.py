@@ -83,3 +83,50 @@ def test_a_type_of_documents_is_believed():
     with pytest.raises(UnsupportedContentError):
         read("P6 looks like text", "image/x-portable-pixmap")
     assert read("<!doctype html><p>Not found.</p>", "application/pdf")["data"] == "Not found.\n"
+
+
+def item(inside, namespaces=""):
+    """The answer of a feed with one entry."""
+    return read(f"<rss {namespaces}><channel><item>{inside}</item></channel></rss>", "application/rss+xml")["data"]
+
+
+@pytest.mark.parametrize(
+    ("inside", "expected"),
+    [
+        ("<title>Caf&eacute; &ndash; A & B</title>", "- Café – A & B\n"),
+        ("<link>https://a.example/?a=1&b=2</link><title>T</title>", "- [T](https://a.example/?a=1&b=2)\n"),
+        ("<title>T<![CDATA[ &amp; R]]></title>", "- T & R\n"),
+        ("<title><![CDATA[A <b>bold</b> one]]></title>", "- A **bold** one\n"),
+        ("<title>The &lt;b&gt; element</title>", "- The &lt;b> element\n"),
+        ('<title>T</title><enclosure url="/e.mp3"/>', "- T\n\n  [e.mp3](https://site.example/e.mp3)\n"),
+    ],
+)
+def test_texts_of_an_entry_are_whole(inside, expected):
+    """Names of characters and lone ampersands are text, pairs of tags are markup, files of an entry are links."""
+    assert item(inside) == f"# Feed\n\n{expected}"
+
+
+def test_elements_of_extensions_do_not_replace_those_of_the_feed():
+    """The title of an episode's player and the words of its picture are other than those of the entry."""
+    spaces = 'xmlns:m="http://search.yahoo.com/mrss/" xmlns:i="http://www.itunes.com/dtds/podcast-1.0.dtd"'
+    picture = "<m:content><m:description>picture</m:description></m:content>"
+    found = item(f"<i:title>Short</i:title><title>T</title>{picture}<description>Words</description>", spaces)
+    assert found == "# Feed\n\n- T\n\n  Words\n"
+    group = "<m:group><m:title>V</m:title><m:description>About it</m:description></m:group>"
+    assert item(f"<title>T</title>{group}", spaces) == "# Feed\n\n- T\n\n  About it\n"
+
+
+def test_links_are_relative_to_the_base_of_their_element():
+    """`xml:base` of a feed, an entry and its content is that of the links in them."""
+    body = '<content type="html" xml:base="z/">&lt;a href="q"&gt;q&lt;/a&gt;</content>'
+    entry = f'<entry xml:base="y/"><title>A</title><link href="one"/>{body}</entry>'
+    feed = f'<feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://b.example/x/">{entry}</feed>'
+    found = read(feed, "application/atom+xml")["data"]
+    assert found == "# Feed\n\n- [A](https://b.example/x/y/one)\n\n  [q](https://b.example/x/y/z/q)\n"
+
+
+def test_a_feed_after_a_warning_of_its_server_is_read():
+    """What a server has written before the document does not hide its entries; all authors are named."""
+    authors = "<author><name>Ann</name></author><author><name>Bob</name></author>"
+    feed = f"<b>Warning</b>: x\n<?xml version='1.0'?><feed><entry><title>A</title>{authors}</entry></feed>"
+    assert read(feed, "application/atom+xml")["data"] == "# Feed\n\n- A: Ann, Bob\n"

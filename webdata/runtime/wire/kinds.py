@@ -72,7 +72,8 @@ UNKNOWN = ("unknown/unknown", "application/unknown", "*/*", "application/octet-s
 DOCUMENTS = ("application/pdf", "application/zip", "application/vnd.openxmlformats-", "application/msword", *TYPES[:4])
 """Types of binary data only, whose beginning may look like text."""
 FEED = re.compile(
-    rb"(?:\s++|<!--.*?-->|<[!?][^>]*+>)*+<(?:(rss)\b|(feed)\b|rdf:RDF\b(?=.*http://purl\.org/rss/1\.0/))", re.DOTALL
+    rb"(?:\s++|<!--.*?-->|<[!?][^>]*+>)*+<(?:(rss)\b|(feed)\b|rdf:RDF\b(?=.*http://(?:purl\.org/rss/1\.0|my\.netscape\.com/rdf/simple/0\.9)/))",
+    re.DOTALL,
 )
 PAGE = re.compile(rb"(?:\s++|<!--.*?-->|<\?[^>]*+>)*+<(?:!doctype\s++html|html)(?=[\s>])", re.DOTALL | re.IGNORECASE)
 """The beginning of an HTML page, whatever its type; in the midst of a text it is what that text is about."""
