@@ -18,6 +18,7 @@ URL = "https://example.com/page"
         ("javascript:alert(1)", None),
         ("", None),
         ("  ", None),
+        ("\\next?a=\\", "https://example.com/next?a=%5C"),
     ],
 )
 def test_only_redirects_to_pages_are_followed(location, target):
@@ -25,3 +26,9 @@ def test_only_redirects_to_pages_are_followed(location, target):
     middleware = RedirectMiddleware.from_crawler(get_crawler())
     found = middleware.process_response(Request(URL), Response(URL, 302, {"Location": location}))
     assert (found.url if isinstance(found, Request) else None) == target
+
+
+def test_a_response_that_leads_nowhere_has_all_of_its_headers():
+    """A page of any other status is passed on as it came."""
+    page = Response(URL, 200, {"Location": "/a\\b", "Set-Cookie": ["a=1", "b=2"]})
+    assert RedirectMiddleware.from_crawler(get_crawler()).process_response(Request(URL), page) is page

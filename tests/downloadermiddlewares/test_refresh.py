@@ -22,6 +22,10 @@ def refreshed(content):
     [
         ("0; url=/next", "https://example.com/next"),
         ("10;URL='https://other.example/'", "https://other.example/"),
+        ("0;/next", "https://example.com/next"),
+        ("0, url=/next", "https://example.com/next"),
+        ("0 /next", "https://example.com/next"),
+        (" 0 ; url = /next", "https://example.com/next"),
         ("11; url=/next", None),
         ("5; url=/page", None),
         ("5", None),

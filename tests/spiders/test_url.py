@@ -10,6 +10,7 @@ import pytest
 from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError, IgnoreRequest
 from scrapy.http import Response
+from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.test import get_crawler
 
 from tests.composed_pdf import PLAIN, text, with_pages
@@ -26,7 +27,7 @@ from webdata.domain.errors import (
 from webdata.fetching.fetch import FETCH, Fetch
 from webdata.fetching.transport_policy import TransportPolicy
 from webdata.resources.url_request import UrlQuery
-from webdata.spiders.url import UrlSpider
+from webdata.spiders.url import MIDDLEWARES, UrlSpider
 
 CLOSED = b"<h1>Closed</h1><p>This garden is for those who have a key to its gate.</p>"
 URL = "https://example.com/page"
@@ -81,6 +82,13 @@ def test_a_forbidden_target_is_refused(url):
     """A target that can be refused without a look-up is refused at once."""
     with pytest.raises(TargetError):
         running().request(query(url))
+
+
+def test_batches_have_the_middlewares_of_calls():
+    """`scrapy crawl` keeps what a spider has set, and follows redirects as a call does."""
+    settings = running().crawler.settings
+    assert settings.getpriority("DOWNLOADER_MIDDLEWARES") == SETTINGS_PRIORITIES["spider"]
+    assert settings.getdict("DOWNLOADER_MIDDLEWARES").items() >= MIDDLEWARES.items()
 
 
 def prepared(**options):

@@ -78,6 +78,13 @@ class UrlSpider(EngineSpider):
         "LARGE_PAGES_COMPRESSED": True,  # until there is room for one
         "METAREFRESH_ENABLED": True,  # off elsewhere, where result pages are requested
         "METAREFRESH_MAXDELAY": 11,  # 100: a page with a longer delay has content of its own
+        "METAREFRESH_IGNORE_TAGS": [
+            "noscript",
+            "script",
+            "template",
+            "textarea",
+            "title",
+        ],  # which browsers do not follow
         "REDIRECT_MAX_TIMES": REDIRECTS,
         "DOWNLOAD_FAIL_ON_DATALOSS": False,  # a truncated page is returned, and marked as truncated
     }
@@ -91,8 +98,8 @@ class UrlSpider(EngineSpider):
     def update_settings(cls, settings: BaseSettings) -> None:
         super().update_settings(settings)
         settings.set("DOWNLOAD_MAXSIZE", settings.getint("URL_MAX_BYTES"), priority="spider")
-        for middleware, place in MIDDLEWARES.items():
-            settings.set_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", middleware, place)
+        middlewares = {**settings.getdict("DOWNLOADER_MIDDLEWARES"), **MIDDLEWARES}
+        settings.set("DOWNLOADER_MIDDLEWARES", middlewares, priority="spider")  # or `scrapy crawl` loses them
 
     def request(self, query: UrlQuery) -> Request:
         """Raises TargetError for a URL that is refused without a DNS look-up."""

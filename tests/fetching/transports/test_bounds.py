@@ -202,6 +202,14 @@ async def test_as_much_as_any_page_has_is_read(transport):
     assert len(response.headers["X-Long"]) == 20_000
 
 
+@pytest.mark.parametrize("length", [b"-1", b"abc", b"", b"+5"])
+async def test_a_length_that_is_none_says_nothing(length):
+    """A page after an empty line, whose length is no number, ends with its connection."""
+    site = Site(b"\r\n" + OK + b"Content-Length: " + length + b"\r\nConnection: close\r\n\r\nhello")
+    async with crawling() as crawler, site.running() as url:
+        assert (await download(crawler, url, "http")).body == b"hello"
+
+
 @pytest.mark.parametrize("size", [b"5  ", b"000005 \t", b"5 ;a=b", b"5;a=b"])
 @pytest.mark.parametrize("cut", [1, 10_000])
 async def test_blanks_behind_the_size_of_a_chunk_are_read(size, cut):

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webdata.domain.errors import UpstreamError
-from webdata.runtime.wire.content_codings import MEMBERS, READERS, decompressed
+from webdata.runtime.wire.content_codings import MEMBERS, READERS, decompressed, leniently_decompressed
 
 TEXT = b"".join(b"line %d of a page\n" % number for number in range(20_000))
 MUCH = 10_000_000
@@ -213,3 +213,20 @@ def test_a_truncated_real_body_is_decompressed_as_far_as_possible(captures):
     body = (captures / "fetch" / "compressed-unexpected-eof.gz").read_bytes()
     truth = (captures / "fetch" / "truth" / "compressed-unexpected-eof.truth.txt").read_text()
     assert decompressed(body, "gzip", MUCH) == (truth.encode("latin-1"), False)
+
+
+@pytest.mark.parametrize(
+    ("name", "packed"),
+    [
+        ("gzip, gzip", gzip.compress(TEXT)),
+        ("UTF-8, gzip", gzip.compress(TEXT)),
+        ("aws-chunked", TEXT),
+        ("gzip;q=1.0", gzip.compress(TEXT)),
+        ("br", gzip.compress(TEXT)),
+        ("gzip", zlib.compress(TEXT)),
+        ("utf-8", zstd.compress(TEXT)),
+    ],
+)
+def test_a_body_under_a_wrong_name_is_read(name, packed):
+    """What is no encoding, or is named once too often, is left out; what a body begins with tells its encoding."""
+    assert leniently_decompressed(packed, name, MUCH) == (TEXT, True)

@@ -5,6 +5,7 @@ page fails at once, and its connection is aborted.
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
@@ -43,6 +44,8 @@ MAX_BODIES = 64
 """Bodies that are read at once. The connections of the others are paused, and TCP's flow control stops the senders."""
 SLOW_BODY_SECONDS = 2.0
 """Seconds after which a body does not count any more: one that arrives so slowly does not fill the memory."""
+LENGTH = re.compile(rb"\s*\d+\s*(?:,\s*\d+\s*)*")
+"""A Content-Length; any other one says nothing, so that the end of the connection is that of the body."""
 MAX_CHUNKS = 100_000
 """Chunks that one body may have; measured, so many of one byte take 0.2 s."""
 MAX_CHUNK_EXTRA = 16 * 1024
@@ -178,11 +181,17 @@ class BoundedClientParser(_LenientHTTPClientParser):
     _lines_read = 0
 
     def lineReceived(self, line: bytes) -> None:
+        if not self._lines_read and not line.strip():
+            return  # the end of what came before on the connection (RFC 9112, 2.2)
         self._bytes_read += len(line) + 1
         self._lines_read += 1
         if self._bytes_read > MAX_HEAD or self._lines_read > MAX_HEADERS + 2:  # the status line and the empty one
             raise TooManyHeadersError
         super().lineReceived(line)
+
+    def headerReceived(self, name: bytes, value: bytes) -> None:
+        if name.lower() != b"content-length" or LENGTH.fullmatch(value):  # as in browsers
+            super().headerReceived(name, value)  # type: ignore[no-untyped-call]
 
     def lineLengthExceeded(self, line: bytes) -> None:
         raise TooManyHeadersError

@@ -63,32 +63,47 @@ def decompressed(body: bytes, content_encoding: str, limit: int) -> Decompressed
 
 
 def leniently_decompressed(body: bytes, content_encoding: str, limit: int) -> Decompressed:
-    """The decompressed body; the body itself where its encoding is unknown or not the declared one.
+    """The decompressed body; the body itself where its encoding is unknown, or neither the declared one nor evident.
 
     Raises the other errors of `decompressed`.
     """
     return _result(lenient_decompression(body, content_encoding, limit))
 
 
-def decompression(body: bytes, content_encoding: str, limit: int) -> Steps:
-    """The steps of `decompressed`, whose result and errors are those of the generator."""
-    names = [part.strip().lower() for part in content_encoding.split(",")]
+def decompression(body: bytes, content_encoding: str, limit: int, *, lenient: bool = False) -> Steps:
+    """The steps of `decompressed`, whose result and errors are those of the generator.
+
+    A `lenient` one leaves out the encodings that are unknown, or in which the body is not: a server may name them
+    twice, or name what is none.
+    """
+    names = [part.partition(";")[0].strip().lower() for part in content_encoding.split(",")]
     layers = [name for name in names if name not in ("", "identity", "none")]
     if len(layers) > LAYERS:
         raise UpstreamError(f"the page has {len(layers)} encodings: at most {LAYERS} are read", "too_many_encodings")
-    whole = True
+    whole, is_plain = True, True
     for name in reversed(layers):
-        if name not in READERS:
-            raise UpstreamError("the page is sent in an encoding that is not known", "content_encoding")
-        body, complete = yield from _layer(body, READERS[name], limit)
-        whole = whole and complete
+        try:
+            body, complete = yield from _layer(body, _reader(name), limit)
+        except UpstreamError as error:
+            if not lenient or error.kind != "content_encoding":
+                raise
+        else:
+            whole, is_plain = whole and complete, False
+    if layers and is_plain and (name := next((one for sign, one in SIGNS.items() if body.startswith(sign)), "")):
+        body, whole = yield from _layer(body, READERS[name], limit)
     return Decompressed(body, whole)
+
+
+def _reader(name: str) -> Callable[[memoryview], Chunks]:
+    if name not in READERS:
+        raise UpstreamError("the page is sent in an encoding that is not known", "content_encoding")
+    return READERS[name]
 
 
 def lenient_decompression(body: bytes, content_encoding: str, limit: int) -> Steps:
     """The steps of `leniently_decompressed`."""
     try:
-        return (yield from decompression(body, content_encoding, limit))
+        return (yield from decompression(body, content_encoding, limit, lenient=True))
     except UpstreamError as error:
         if error.kind != "content_encoding":
             raise
@@ -243,3 +258,11 @@ READERS: dict[str, Callable[[memoryview], Chunks]] = {
     "br": _brotli,
     "zstd": _zstandard,
 }
+SIGNS = {
+    GZIP: "gzip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x78\x01": "deflate",
+    b"\x78\x9c": "deflate",
+    b"\x78\xda": "deflate",
+}
+"""The first bytes of encodings that a server may send under the name of another."""
