@@ -15,7 +15,7 @@ from webdata.crawling.jobs import files
 from webdata.crawling.jobs.files import Row
 from webdata.domain.errors import ConfigError
 
-SUFFIXES = st.sampled_from([".txt", ".csv", ".jsonl"])
+SUFFIXES = st.sampled_from([".txt", ".csv", ".json", ".jsonl"])
 
 
 @pytest.fixture
@@ -49,6 +49,25 @@ def test_a_row_of_csv_is_a_query(write):
     """CSV names its columns in the first line; blank cells are absent, quoted ones may hold commas and line ends."""
     path = write("q.csv", b'q , num\r\n"coffee, black", 5\r\n\r\n,\r\n"two\nlines",\r\n')
     assert read(path) == [Row(2, {"q": "coffee, black", "num": "5"}), Row(6, {"q": "two\nlines"})]
+
+
+@pytest.mark.parametrize(
+    "content", [b"q;num\ncoffee, tea;3\n", b"sep=;\nq;num;;\ncoffee, tea;3;;\n", b"q\tnum\ncoffee, tea\t3"]
+)
+def test_tables_of_spreadsheets_are_read(write, content):
+    """The separator is that of the first line, or the one that Excel names; columns without a name are left out."""
+    path = write("q.csv", content)
+    assert (files.columns(path), [row.values for row in read(path)]) == (
+        ["q", "num"],
+        [{"q": "coffee, tea", "num": "3"}],
+    )
+
+
+@pytest.mark.parametrize("content", [b'[{"q": "a"},\n {"q": "b"}]', b'{"q": "a"}\n{"q": "b"}\n'])
+def test_a_file_of_json_is_an_array_or_lines(write, content):
+    """A file of JSON is no text with a query a line."""
+    assert read(write("q.json", content)) == [Row(1, {"q": "a"}), Row(2, {"q": "b"})]
+    assert "is no JSON" in (read(write("q.json", b"[{]"))[0].problem or "")
 
 
 @pytest.mark.parametrize(

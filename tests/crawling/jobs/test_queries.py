@@ -80,7 +80,7 @@ def test_defaults_are_validated_at_once(batch):
     assert "q is missing" not in str(caught.value)
 
 
-@pytest.mark.parametrize("header", [b"query,num", b"q;num", b""])
+@pytest.mark.parametrize("header", [b"query,num", b"query;num", b""])
 def test_csv_must_have_the_required_columns(batch, header):
     """A CSV file without a column q is refused; the message lists the possible columns."""
     with pytest.raises(ConfigError, match=r"has no column q: .* q, region, device"):

@@ -1,19 +1,23 @@
-"""Files of queries, read lazily: text (one query a line), CSV (`.csv`) or JSON Lines (`.jsonl`, `.ndjson`).
+"""Files of queries, read lazily: text (one query a line), CSV (`.csv`, `.tsv`) or JSON Lines (`.jsonl`, `.ndjson`).
 
-All are UTF-8, with or without a byte order mark, with any line ends. Blank lines are skipped.
+All are UTF-8, with or without a byte order mark, with any line ends. Blank lines are skipped. CSV may have semicolons
+or tabs for commas, as spreadsheets write it. A file of JSON (`.json`) may be one array, which is read as a whole.
 """
 
 import atexit
 import codecs
 import csv
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from io import StringIO
+from itertools import chain
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import NamedTemporaryFile
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import orjson
 
@@ -21,6 +25,8 @@ from webdata.domain.errors import ConfigError
 
 CHUNK = 1 << 20
 ENCODING = "utf-8-sig"
+SEPARATOR = re.compile(r"sep=([,;\t|])\s*")
+"""The line by which Excel tells the separator of a file."""
 
 
 @dataclass(frozen=True)
@@ -37,18 +43,18 @@ class Row:
 
 def rows(path: Path, column: str) -> Iterator[Row]:
     """The queries of a file; `column` is the field that a line of plain text holds. Raises OSError."""
-    reader = {".csv": _csv_rows, ".jsonl": _json_rows, ".ndjson": _json_rows}.get(path.suffix.lower())
+    reader = READERS.get(path.suffix.lower())
     with _opened(path) as file:
         yield from reader(file) if reader else _text_rows(file, column)
 
 
 def columns(path: Path) -> list[str] | None:
     """The columns that a CSV file names in its first line; None for a file of another kind. Raises ConfigError."""
-    if path.suffix.lower() != ".csv":
+    if READERS.get(path.suffix.lower()) is not _csv_rows:
         return None
     with _opened(path) as file:
         try:
-            names = _header(csv.reader(file, strict=True))
+            names = _table(file).names
         except csv.Error as error:
             raise ConfigError(f"{path}: the first line cannot be read as CSV: {error}") from None
     twice = {name for name in names if names.count(name) > 1}
@@ -106,36 +112,83 @@ def _json_rows(file: TextIO) -> Iterator[Row]:
             yield _json_row(line, text)
 
 
+def _array_rows(file: TextIO) -> Iterator[Row]:
+    """The objects of one array, or of lines."""
+    text = file.read()
+    if not text.lstrip().startswith("["):
+        yield from _json_rows(StringIO(text, newline=""))
+        return
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        yield Row(error.lineno, {}, f"is no JSON ({error.msg}, column {error.colno}): give one array of objects")
+        return
+    for number, values in enumerate(found, 1):
+        yield _row(number, values)
+
+
 def _json_row(line: int, text: str) -> Row:
     try:
-        values = orjson.loads(text)
+        return _row(line, orjson.loads(text))
     except orjson.JSONDecodeError as error:
         return Row(line, {}, f"is no JSON ({error.msg}, column {error.colno}): give one object a line")
+
+
+def _row(line: int, values: Any) -> Row:
     if not isinstance(values, dict):
         return Row(line, {}, 'is no JSON object: give one object a line, such as {"q": "coffee"}')
     return Row(line, {name: value for name, value in values.items() if value is not None})
 
 
+class _Table(NamedTuple):
+    """A file of CSV, behind the line with its columns."""
+
+    cells: Iterator[list[str]]
+    names: list[str]
+    line: Callable[[], int]
+    """The number of the last line that was read."""
+
+
+def _table(file: TextIO) -> _Table:
+    """The table of a file; its separator is the one that its first line has most of, or that Excel names in a line."""
+    lines = enumerate(file, 1)
+    before, first = next(((number, line) for number, line in lines if line.strip()), (1, ""))
+    named = SEPARATOR.fullmatch(first)
+    if named:
+        before, first = next(lines, (before + 1, ""))
+    separator = named[1] if named else max(",;\t", key=first.count)
+    rest = (line for _, line in lines)
+    reader = csv.reader(chain([first], rest), delimiter=separator, strict=True, skipinitialspace=True)
+    names = [name.strip() for name in next(reader, [])]
+    while names and not names[-1]:
+        names.pop()
+    return _Table(reader, names, lambda: before - 1 + reader.line_num)
+
+
 def _csv_rows(file: TextIO) -> Iterator[Row]:
-    reader = csv.reader(file, strict=True)
-    names = _header(reader)
+    table = _table(file)
     while True:
         try:
-            cells = next(reader)
+            cells = next(table.cells)
         except StopIteration:
             return
         except csv.Error as error:
-            yield Row(reader.line_num, {}, f"cannot be read as CSV: {error}")
+            yield Row(table.line(), {}, f"cannot be read as CSV: {error}")
             continue
         if any(cell.strip() for cell in cells):
-            yield _csv_row(reader.line_num, names, cells)
+            yield _csv_row(table.line(), table.names, cells)
 
 
 def _csv_row(line: int, names: list[str], cells: list[str]) -> Row:
-    if len(cells) > len(names):
+    if any(cell.strip() for cell in cells[len(names) :]):
         return Row(line, {}, f"has {len(cells)} cells for {len(names)} columns: put quotes around what holds a comma")
     return Row(line, {name: cell.strip() for name, cell in zip(names, cells, strict=False) if cell.strip()})
 
 
-def _header(reader: Iterator[list[str]]) -> list[str]:
-    return [name.strip() for name in next(reader, [])]
+READERS: Mapping[str, Callable[[TextIO], Iterator[Row]]] = {
+    ".csv": _csv_rows,
+    ".tsv": _csv_rows,
+    ".json": _array_rows,
+    ".jsonl": _json_rows,
+    ".ndjson": _json_rows,
+}
