@@ -110,6 +110,12 @@ def test_a_body_of_json_has_the_parameters_as_members():
     assert result.problems[0]["loc"] == ["query", 2, "start"]
 
 
+def test_a_body_of_json_may_begin_with_a_byte_order_mark():
+    """Clients on Windows write one."""
+    body = b'\xef\xbb\xbf{"resource": "web_search", "queries": [{"q": "a"}]}'
+    assert submit(body, ndjson=False)[1] == [(1, {"q": "a"})]
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [

@@ -74,6 +74,9 @@ DATES = [
     "12.03.2024", "2023年4月3日", "3 ก.ค. 2566", "3 days ago", "vor 3 Tagen", "il y a 3 jours", "hace 2 días",
     "há 3 horas", "1 dia atrás", "3 дня назад", "2 日前", "4시간 전", "2 วันที่ผ่านมา", "Yesterday", "gestern", "昨日",
     "לפני 3 ימים", "قبل 3 ساعات", "۳ روز پیش", "16 मई 2022", "16 באוג׳ 2022", "3 päivää sitten", "πριν από 3 ημέρες",
+    "14 липня 2026", "14. července 2026", "2026. júl. 14.", "14. heinäkuuta 2026", "14 iul. 2026", "14 юли 2026 г.",
+    "2026 m. liepos 14 d.", "14. juuli 2026", "14 juliol 2026", "14 تموز 2026", "prije 2 sata", "преди 2 часа",
+    "prieš 2 val.", "2 tundi tagasi", "pirms 2 stundām", "hoje", "今日", "сьогодні",
 ]  # fmt: skip
 NO_DATES = [
     "5 hete pepers", "5 reviews", "30-day returns", "12 products", "5 marathons", "NBC News", "Top 10 in May",

@@ -229,7 +229,7 @@ def _no_json(text: bytes, error: orjson.JSONDecodeError, example: str) -> str:
 def _json_validator(task: Task, body: bytes, file: IO[bytes]) -> Validator:
     right = 'send a JSON object such as {"resource": "web_search", "queries": [{"q": "coffee"}]}'
     try:
-        members = orjson.loads(body)
+        members = orjson.loads(body.removeprefix(BOM))
     except orjson.JSONDecodeError as error:
         raise _wrong_body(f"the body is no JSON in UTF-8 ({error.msg}, column {error.colno}): {right}") from None
     if not isinstance(members, dict):

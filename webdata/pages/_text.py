@@ -89,7 +89,22 @@ MONTHS = (
     "مرداد", "شهریور", "مهر", "آبان", "آذر", "دی", "بهمن", "اسفند", "בינו׳", "בפבר׳", "במרץ", "באפר׳", "במאי",
     "ביוני", "ביולי", "באוג׳", "בספט׳", "באוק׳", "בנוב׳", "בדצמ׳", "जन", "फ़र", "मार्च", "अप्रैल", "मई", "जून",
     "जुल", "अग", "सित", "अक्टू", "नव", "दिस", "ιαν", "φεβ", "μαρ", "απρ", "μαΐ", "ιουν", "ιουλ", "αυγ", "σεπ",
-    "οκτ", "νοε", "δεκ",
+    "οκτ", "νοε", "δεκ", "січня", "лютого", "березня", "квітня", "травня", "червня", "липня", "серпня", "вересня",
+    "жовтня", "грудня", "ledna", "února", "března", "dubna", "května", "června", "července", "srpna", "září", "října",
+    "listopadu", "prosince", "siječnja", "veljače", "ožujka", "travnja", "svibnja", "lipnja", "srpnja", "kolovoza",
+    "rujna", "studenoga", "prosinca", "júna", "júla", "augusta", "septembra", "októbra", "novembra", "decembra",
+    "júl", "jún", "szept", "ápr", "máj", "márc", "január", "február", "március", "április", "május", "június",
+    "július", "augusztus", "szeptember", "tammik", "helmik", "maalisk", "huhtik", "toukok", "kesäk", "heinäk", "elok",
+    "syysk", "lokak", "marrask", "jouluk", "tammikuuta", "helmikuuta", "maaliskuuta", "huhtikuuta", "toukokuuta",
+    "kesäkuuta", "heinäkuuta", "elokuuta", "syyskuuta", "lokakuuta", "marraskuuta", "joulukuuta", "iun", "iul",
+    "ianuarie", "februarie", "martie", "aprilie", "iunie", "iulie", "septembrie", "octombrie", "noiembrie",
+    "decembrie", "јан", "феб", "мај", "јун", "јул", "сеп", "дец", "януари", "февруари", "март", "април", "май",
+    "юни", "юли", "август", "септември", "октомври", "ноември", "декември", "sausio", "vasario", "kovo",
+    "balandžio", "gegužės", "birželio", "liepos", "rugpjūčio", "rugsėjo", "spalio", "lapkričio", "gruodžio", "jūn",
+    "jūl", "jaanuar", "veebruar", "märts", "aprill", "juuni", "juuli", "gener", "febrer", "març", "maig", "juny",
+    "juliol", "agost", "setembre", "octubre", "desembre", "জানু", "ফেব", "মার্চ", "এপ্রিল", "মে", "জুন", "জুলাই",
+    "আগস্ট", "সেপ", "অক্টো", "নভে", "ডিসে", "ஜன", "பிப்", "மார்", "ஏப்", "மே", "ஜூன்", "ஜூலை", "ஆக", "செப்", "அக்",
+    "நவ", "டிச", "شباط", "آذار", "نيسان", "أيار", "حزيران", "تموز", "آب", "أيلول",
 )  # fmt: skip
 """Names of months and their short forms, matched as whole terms: "12 products" is no date."""
 
@@ -97,11 +112,16 @@ AGO = (
     "ago", "geleden", "sedan", "siden", "temu", "назад", "тому", "önce", "lalu", "trước", "atrás", "fa", "पहले",
     "ezelőtt", "ที่ผ่านมา", "ที่แล้ว", "前", "전", "il y a", "vor", "hace", "há", "před", "acum", "منذ",
     "قبل", "پیش", "לפני", "πριν από", "sitten", "napja", "órája", "hónapja", "éve",
+    "pred", "prije", "пре", "преди", "prieš", "pirms", "tagasi", "πριν", "আগে", "முன்பு", "پہلے", "hai", "duela",
+    "gelede",
 )  # fmt: skip
 DAYS = (
     "yesterday", "today", "hier", "gestern", "heute", "ayer", "ieri", "ontem", "gisteren", "igår", "i går",
     "wczoraj", "вчера", "вчора", "dün", "kemarin", "hôm qua", "เมื่อวาน", "昨日", "昨天", "어제", "أمس", "دیروز",
     "אתמול", "eilen", "tegnap", "χθες", "včera", "कल",
+    "i dag", "idag", "tänään", "dnes", "danes", "днес", "šiandien", "täna", "σήμερα", "bugün", "היום", "اليوم",
+    "hari ini", "hôm nay", "오늘", "今日", "今天", "avui", "hoy", "hoje", "oggi", "aujourd'hui", "aujourd’hui",
+    "vandaag", "dziś", "dzisiaj", "сегодня", "сьогодні", "danas", "jučer",
 )  # fmt: skip
 
 _AMOUNT = rf"\d++(?:[{SPACES}]\d{{3}}(?!\d)){{0,{MOST_GROUPS}}}(?:[.,'’٫٬]\d++){{0,{MOST_GROUPS}}}"

@@ -10,7 +10,8 @@ from webdata.pages._linkedin.workplace import is_hybrid, is_remote
         "Senior Remote Python Developer", "Developer - Remote Work", "Remote, US", "Software Engineer, Fully Remote",
         "Agent (Remote in Texas)", "Remote", "Work from anywhere", "Anywhere in the US", "Executive | 100% Remote",
         "Infirmière en télétravail", "Remote Patient Monitoring Nurse (Remote)", "Desarrollador remoto",
-        "Remote Systems Administrator", "United States (Remote)", "Remote or Hybrid",
+        "Remote Systems Administrator", "United States (Remote)", "Remote or Hybrid", "Entwickler (Homeoffice)",
+        "Praca zdalna", "Программист (удалённо)", "エンジニア 在宅勤務", "백엔드 개발자 (재택)",
     ],
 )  # fmt: skip
 def test_a_word_about_the_workplace_counts(text):
@@ -27,6 +28,7 @@ def test_a_word_about_the_workplace_counts(text):
         "Remote Keyless Entry Installer", "Remote, Oregon, United States", "Remote Weapon Station Operator",
         "Operador de control remoto", "Conseiller vente à distance", "Remote Health Nurse", "Home Based Therapist",
         "Remote Operations Center Technician", "TV Remote Repair Technician", "Nurse, Remoteville", "No remote work",
+        "praca nie zdalna", "не удалённо",
     ],
 )  # fmt: skip
 def test_a_word_of_a_product_a_trade_or_a_town_does_not_count(text):

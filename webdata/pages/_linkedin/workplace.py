@@ -14,13 +14,17 @@ WORDS = re.compile(r"[^\s.]+(?:\.\w+)*")
 REMOTE = re.compile(r"\b(?:remote(?:ly)?|remot[oa]|anywhere|home[ -]based|à distance)\b")
 REMOTE_PHRASES = re.compile(
     r"\bwork(?:ing)? (?:remotely|from (?:home|anywhere))\b|\bwfh\b|\btelecommut\w+|\btelework(?:ing)?\b|\btélétravail\b"
+    r"|\bhomeoffice\b|\bsmart working\b|\bzdaln\w+|\bудал[её]нн?\w+|\bthuiswerk\w*|\bdistansarbete\b|\bhjemmekontor\b"
+    r"|\betätyö\w*|在宅(?:勤務|ワーク)|リモート(?:ワーク|勤務|可)|재택|원격 ?근무|远程|遠端"
     r"|\bteletrabajo\b|\btrabajo (?:en|desde) casa\b|\btravail à distance\b|\btrabajo (?:remoto|a distancia)\b"
 )
 """What says so wherever it stands."""
 HYBRID = re.compile(r"\b(?:hybride?|híbrid[oa]|hibrid[oa])\b")
 NEVER = re.compile(r"(?!)")
 
-NEGATED = re.compile(r"\b(?:no|not|non|isn.t|never|without|cannot|can.t|kein\w*|nicht|pas|sin|sem)\b|:\s*no\b")
+NEGATED = re.compile(
+    r"\b(?:no|not|non|isn.t|never|without|cannot|can.t|kein\w*|nicht|nie|не|inte|ikke|ei|pas|sin|sem)\b|:\s*no\b"
+)
 TOWN = re.compile(r"^remote, or(?:egon)?\b")
 """Remote, a town in Oregon."""
 
