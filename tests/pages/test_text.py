@@ -24,6 +24,9 @@ NUMBERS = [
     ("3 rb", 3000.0),
     ("6,791 reviews", 6791.0),
     ("4.5 123 reviews", 4.5),
+    (".5", 0.5),
+    ("3 million", 3e6),
+    ("2,5 Millionen", 2.5e6),
     ("no number", None),
     ("", None),
 ]
@@ -54,6 +57,8 @@ PRICES = [
     ("฿1,2992,400", "฿1,299", 1299.0, "THB"),
     ("$19.9929.99", "$19.99", 19.99, "USD"),
     ("Now $32.95, was $40.00", "$32.95", 32.95, "USD"),
+    ("$3.4590", "$3.4590", 3.459, "USD"),
+    ("1.2992.400 €", "1.299 €", 1299.0, "EUR"),
     ("12,- €", "12,- €", 12.0, "EUR"),
     ("12€50", "12€50", 12.5, "EUR"),
     (".99 €", ".99 €", 0.99, "EUR"),
@@ -185,3 +190,25 @@ def test_any_amount_is_accepted(text):
     value = _text.number(text)
     assert value is None or value >= 0
     assert all(price.amount >= 0 for price in _text.prices(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "currency", "expected"),
+    [
+        ("1.500", "KWD", (1.5, "KWD")),
+        ("$100", "MXN", (100.0, "MXN")),
+        ("¥100", "CNY", (100.0, "CNY")),
+        ("£5", "EUR", (5.0, "GBP")),
+        ("US$5", "CAD", (5.0, "USD")),
+    ],
+)
+def test_a_currency_that_is_said_elsewhere_is_that_of_a_sign_that_may_mean_it(text, currency, expected):
+    """A mark that is another currency's is right, whatever is said elsewhere."""
+    found = _text.price_in(text, currency)
+    assert found is not None
+    assert (found.amount, found.currency) == expected
+
+
+def test_a_currency_is_known_by_its_code_in_any_case_and_by_its_mark():
+    """Pages name their currency in all of these ways."""
+    assert [_text.currency_code(text) for text in ("eur", "€", " USD ", "", None)] == ["EUR", "EUR", "USD", None, None]

@@ -24,6 +24,11 @@ MULTIPLIERS = {
     "हज़ार": 1e3, "b": 1e9, "bn": 1e9, "mrd": 1e9, "млрд": 1e9, "千": 1e3, "천": 1e3, "พัน": 1e3, "万": 1e4,
     "萬": 1e4, "만": 1e4, "หมื่น": 1e4, "แสน": 1e5, "ล้าน": 1e6, "億": 1e8, "亿": 1e8, "억": 1e8,
     "ألف": 1e3, "آلاف": 1e3, "مليون": 1e6, "هزار": 1e3, "میلیون": 1e6, "χιλ": 1e3, "εκ": 1e6, "milj": 1e6,
+    "thousand": 1e3, "million": 1e6, "millions": 1e6, "billion": 1e9, "billions": 1e9, "trillion": 1e12,
+    "millionen": 1e6, "milliarden": 1e9, "milliard": 1e9, "milliards": 1e9, "millón": 1e6, "millones": 1e6,
+    "milhão": 1e6, "milhões": 1e6, "milioni": 1e6, "miliardi": 1e9, "miljoen": 1e6, "miljard": 1e9, "miljoner": 1e6,
+    "milion": 1e6, "milionów": 1e6, "миллион": 1e6, "миллионов": 1e6, "миллиардов": 1e9, "milyon": 1e6,
+    "milyar": 1e9, "triệu": 1e6, "tỷ": 1e9, "juta": 1e6, "ribu": 1e3,
 }  # fmt: skip
 """Multipliers by the term after a short number (`8.3K`, `1,2 mil`, `1.2万`)."""
 
@@ -55,6 +60,15 @@ CODES = (
 )  # fmt: skip
 """ISO 4217 codes of currencies, without those that are words or names before numbers, such as TOP, GEL and AMD."""
 
+OF_SIGN = {
+    "$": frozenset([
+        "ARS", "AUD", "CAD", "CLP", "COP", "DOP", "HKD", "JMD", "MXN", "NAD", "NZD", "SGD", "TTD", "TWD", "USD", "UYU",
+    ]),
+    "¥": frozenset(["CNY", "JPY"]),
+    "￥": frozenset(["CNY", "JPY"]),
+    "£": frozenset(["EGP", "GBP", "LBP"]),
+}  # fmt: skip
+"""The currencies that a sign alone may mean, where a page says elsewhere which it is."""
 SHARED = ("$", "¥", "￥", "£", "kr", "kr.", "Rs", "Rs.")
 """The marks of several currencies, beside which a code may say which is meant."""
 MOST_DIGITS = 18
@@ -138,7 +152,7 @@ _CONTROL = re.compile(f"[{''.join(map(chr, CONTROLS))}]")
 _INVISIBLE = re.compile(f"[{''.join(map(chr, INVISIBLE))}]")
 _DIGIT = re.compile(r"\d")
 _DIGITS = re.compile(r"\d[\d.,'’٬\s]*")
-_NUMBER = re.compile(_AMOUNT)
+_NUMBER = re.compile(rf"{_AMOUNT}|(?<![\w.,])\.\d++")
 _WORD = re.compile(rf"[{SPACES}]?([^\W\d_]+)")
 _CHARACTERS = re.compile(
     rf"[{SPACES}]?({'|'.join(word for word in MULTIPLIERS if not word.isascii() and ord(word[0]) > 0xE00)})"
@@ -165,9 +179,10 @@ _LAST_WORD = re.compile(r"[^\W\d_]+(?= $)")
 _GLUED = re.compile(
     r"\d{1,3}(?:,\d{3})+(?:\.\d{2})?(?=\d)"
     r"|\d+\.\d{2}(?=\d+\.\d{2}(?!\d))"
-    r"|\d{1,3}(?:\.\d{3})+(?:,\d{2})?(?=\d)"
+    r"|\d{1,3}(?:\.\d{3})+(?:,\d{2}(?=\d)|(?=\d{1,3}[.,]\d))"
 )
-"""The first of two amounts without a space between them: it ends after a group of three or after two decimals."""
+"""The first of two amounts without a space between them: it ends after a group of three or after two decimals. Points
+alone may be before more decimals: `3.4590`."""
 _STARS = re.compile(r"(?<![\d.,])\d(?:[.,٫]\d{1,2})?(?![\d.,]\d|\d)")
 _SCALE = re.compile(r"(?<!\d)[5٥۵५] ?(?:개 중|つ星のうち|つ星中|段階中|顆星中的|颗星中的|üzerinden|में से|-ből)")
 _DURATION = re.compile(r"(?:\d{1,2}:)?\d{1,3}:\d{2}")
@@ -244,7 +259,7 @@ def decimal(digits: str, short: bool = False, thousandths: str = "") -> float | 
     plain = _GROUPS.sub("", digits).replace("٫", ".")
     whole, mark, decimals = plain.rpartition(max(".,", key=plain.rfind))
     parts = bool(thousandths) and (mark in thousandths or not {".", ","}.isdisjoint(whole))
-    if not mark or (len(decimals) == 3 and not short and not parts and whole != "0") or mark in whole:
+    if not mark or (len(decimals) == 3 and not short and not parts and whole not in ("", "0")) or mark in whole:
         return _float(plain.replace(".", "").replace(",", ""))
     return _float(f"{whole.replace('.', '').replace(',', '')}.{decimals}")
 
@@ -267,6 +282,21 @@ def prices(text: str | None) -> list[Price]:
 def price(text: str | None) -> Price | None:
     """The first price in the text, which is the current one where an old one follows."""
     return next(iter(prices(text)), None)
+
+
+def currency_code(text: str | None) -> str | None:
+    """The ISO 4217 code of a currency's code or mark; another text as it is."""
+    bare = (text or "").strip()
+    return CURRENCIES.get(bare) or (bare.upper() if bare.upper() in CODES else bare or None)
+
+
+def price_in(text: str, currency: str | None) -> Price | None:
+    """The first price of a text without a mark, or whose sign may mean this currency; None for another text."""
+    found = price(text)
+    if found is None:
+        return price(f"{currency} {text}") if currency in CODES else None
+    sign = found.text.strip("0123456789.,'’" + SPACES)
+    return found._replace(currency=currency) if currency in OF_SIGN.get(sign, ()) else found
 
 
 def _price(match: re.Match[str]) -> Price | None:

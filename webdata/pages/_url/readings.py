@@ -8,9 +8,8 @@ from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from webdata.pages._text import clean
+from webdata.pages._text import clean, currency_code, price_in
 from webdata.pages._text import number as first_number
-from webdata.pages._text import price as first_price
 from webdata.resources.terms.extraction import ReadPrice
 
 if TYPE_CHECKING:
@@ -60,8 +59,8 @@ def exact(value: float) -> int | float | None:
 
 def price(text: str, currency: str | None = None) -> ReadPrice | None:
     """The first price of a text, or its first number with a currency that the page says elsewhere."""
-    line = clean(text[:LONGEST_READ])
-    if found := first_price(line):
+    line, currency = clean(text[:LONGEST_READ]), currency_code(currency)
+    if found := price_in(line, currency):
         return {"amount": found.amount, "currency": found.currency or currency}
     amount = first_number(line)
     return None if amount is None else {"amount": amount, "currency": currency}
