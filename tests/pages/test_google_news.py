@@ -145,6 +145,13 @@ def test_a_path_or_an_address_is_not_opened(tmp_path):
             google_news.record(body, ANY)
 
 
+@pytest.mark.parametrize("reference", ["&#xD83D;", "&#0;", "&#x110000;", "&#" + "9" * 9000 + ";"])
+def test_references_to_no_character_do_not_cost_the_feed(reference):
+    """They are left out; one of them makes XML invalid."""
+    found = google_news.record(rss(item(title=f"A{reference}B &#x1F600;")), ANY)
+    assert found["entries"][0]["title"] == "AB \U0001f600"
+
+
 def test_times_are_nine_integers():
     """A date is verbatim, and parsed."""
     (entry,) = google_news.record(rss(item(more="<pubDate>Tue, 14 Jul 2026 03:33:16 GMT</pubDate>")), ANY)["entries"]

@@ -29,6 +29,9 @@ MOST_TAGS = 8_000
 """Tags of a feed, also those in its escaped HTML: the feeds of Google have up to 2,000; each takes feedparser 20 µs."""
 CLOSING = {b"rss": b"</rss>", b"feed": b"</feed>"}
 NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+MOST_DIGITS = 8
+"""Digits of a reference that tell whether it is to a character."""
+REFERENCE = re.compile(r"&#(?:(\d++)|[xX]([\da-fA-F]++));")
 
 KINDS: dict[type, set[str]] = {
     str: {"title", "link", "id", "published", "updated", "summary", "generator", "publisher", "rights", "subtitle"},
@@ -86,7 +89,7 @@ def _parsed(body: bytes) -> dict[str, Any]:
     whole = body[:end] + CLOSING[opening[1]]  # feedparser takes a second for each few megabytes after the end
     if whole.count(b"<") + whole.count(b"&lt;") > MOST_TAGS:
         raise LayoutError(f"a feed of at most {MOST_TAGS} tags")
-    text = NOT_XML.sub("", whole.decode("utf-8", "replace"))  # one such character makes the whole feed invalid
+    text = REFERENCE.sub(_of_xml, NOT_XML.sub("", whole.decode("utf-8", "replace")))  # one makes the whole feed invalid
     rest, entries = items.taken(text.encode())
     try:
         # A stream, since feedparser opens any other value as a file or fetches it as an address.
@@ -98,6 +101,14 @@ def _parsed(body: bytes) -> dict[str, Any]:
     return cast(
         dict[str, Any], _plain({"feed": parsed.get("feed"), "entries": all_entries, "bozo": parsed.get("bozo")})
     )
+
+
+def _of_xml(reference: re.Match[str]) -> str:
+    """A reference to a character; nothing for one to what is none, or none of XML."""
+    digits = (reference[1] or reference[2]).lstrip("0")
+    code = int(digits[:MOST_DIGITS] or "0", 10 if reference[1] else 16)
+    is_right = code < 0x110000 and not 0xD800 <= code < 0xE000 and not NOT_XML.match(chr(code))
+    return reference[0] if is_right else ""
 
 
 def _plain(value: Any) -> Any:
