@@ -75,11 +75,11 @@ FEED = re.compile(
     rb"(?:\s++|<!--.*?-->|<[!?][^>]*+>)*+<(?:(rss)\b|(feed)\b|rdf:RDF\b(?=.*http://(?:purl\.org/rss/1\.0|my\.netscape\.com/rdf/simple/0\.9)/))",
     re.DOTALL,
 )
+"""The beginning of a feed that is declared as HTML: https://mimesniff.spec.whatwg.org/#rules-for-identifying-a-feed"""
 PAGE = re.compile(rb"(?:\s++|<!--.*?-->|<\?[^>]*+>)*+<(?:!doctype\s++html|html)(?=[\s>])", re.DOTALL | re.IGNORECASE)
 """The beginning of an HTML page, whatever its type; in the midst of a text it is what that text is about."""
 GUARD = re.compile(rb"(?:\)\]\}'?,?|(?:while|for) ?\((?:1|;;)\);|\{\}&&)\s*+")
 """What keeps other sites' pages from running an answer of JSON as a script."""
-"""The beginning of a feed that is declared as HTML: https://mimesniff.spec.whatwg.org/#rules-for-identifying-a-feed"""
 FEEDS = {1: "application/rss+xml", 2: "application/atom+xml", None: "application/rss+xml"}
 HEADER = 1445
 """Bytes that tell the type of a body: https://mimesniff.spec.whatwg.org/#read-the-resource-header"""
