@@ -353,6 +353,14 @@ PAGES = {
         ["//h4[. = 'Why?']", "//h4/following::p[. = 'So.']", "not(//strong)"],
     ),
     "bold nothing": ("<p>a<b>\u200b</b>b</p>", ["//p[. = 'a\u200bb']"]),
+    "elements without content": (
+        f"<div><embed src=/a.svg><p>One</p><bgsound src=a><p>Two</p><p>{'long<wbr>' * 300} <b>word</b></p></div>",
+        ["//p[. = 'One']", "//p[. = 'Two']", "//strong[. = 'word']", LINK.format("https://site.example.org/a.svg")],
+    ),
+    "terms with one definition": (
+        "<dl><dt>Cat<dt>Kitten<dd>Small.<dd>Soft.<dt>Dog</dl>",
+        ["//p/strong[. = 'Cat']", "//p/strong[. = 'Kitten']", "//p[. = 'Soft.']", "//p/strong[. = 'Dog']"],
+    ),
     "a shadow root": (
         "<x-s><template shadowrootmode=open><h2><slot name=t>None</slot></h2><slot></slot><p>End.</p></template>"
         "<span slot=t>Title</span><p>Body.</p></x-s>",

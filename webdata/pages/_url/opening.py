@@ -41,8 +41,6 @@ def opened(root: HtmlElement, base: str) -> None:
     choose_pictures(root)
     mark_roles(root)
     join_columns(root)
-    for void in root.iter("source", "track"):
-        void.tag = "span"  # libxml2 puts the elements after them into them
     _use_noscript(root)
     _label_tabs(root)
     _label_choices(root)

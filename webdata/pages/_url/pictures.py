@@ -52,8 +52,6 @@ def _source(picture: HtmlElement, sources: Mapping[HtmlElement, Sequence[HtmlEle
     own = [*_own(picture)]
     around = picture.getparent()
     beside = sources.get(around, ()) if around is not None else ()
-    if around is not None and around.tag == "source":  # libxml2 puts the elements after a source into it
-        beside = [*islice(picture.iterancestors("source"), MOST_SOURCES)][::-1]
     others = [found for source in beside for name in SETS if (found := largest(source.get(name)))]
     usable = [
         source

@@ -12,6 +12,13 @@ OPENED_HEADING = re.compile(r"(<h[1-6]\b[^<>]*+>\s*+)<p\b[^<>]*+>", re.IGNORECAS
 """A paragraph in a heading, which libxml2 ends before it; browsers do not."""
 IMAGE = re.compile(r"<image(?=[\s/>])", re.IGNORECASE)
 """A picture by its old name: https://html.spec.whatwg.org/#parsing-main-inbody"""
+VOID = re.compile(
+    r"""<(bgsound|command|embed|keygen|source|track|wbr)(?=[\s/>])(?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+>""", re.IGNORECASE
+)
+"""An element without content, into which libxml2 puts all that follows it.
+
+https://html.spec.whatwg.org/#void-elements
+"""
 CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 CONTROLS = re.compile(
     r"[\0-\x08\x0b\x0c\x0e-\x1f\ufdd0-\ufdef\ufffe\uffff]"
@@ -31,7 +38,7 @@ def tree(text: str) -> HtmlElement | None:
     """The tree of a page; None for a page without markup."""
     if text.lstrip("\ufeff \r\n\t").startswith("<?xml"):
         text = _without_sections(text)
-    text = IMAGE.sub("<img", OPENED_HEADING.sub(r"\1", text))
+    text = VOID.sub(r"\g<0></\1>", IMAGE.sub("<img", OPENED_HEADING.sub(r"\1", text)))
     parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     try:
         root = document_fromstring(_without_controls(text).encode("utf-8", "replace"), parser=parser)
@@ -43,6 +50,7 @@ def tree(text: str) -> HtmlElement | None:
         root.append(body)
     strays = [child for around in (root, *root.iterfind("head")) for child in around if child.tag not in HEAD]
     body[:0] = [stray for stray in strays if stray is not body]
+    _end_terms(root)
     bound_tables(root)
     return root
 
@@ -51,6 +59,15 @@ def _without_controls(text: str) -> str:
     """A page without controls; what their removal makes one, as of `&#&#27;27;`, is replaced by a visible character."""
     text, count = CONTROLS.subn("", text)
     return CONTROLS.sub("\ufffd", text) if count else text
+
+
+def _end_terms(root: HtmlElement) -> None:
+    """Move, in place, terms and definitions out of those before them, which libxml2 does not end."""
+    for term in [*root.iter("dt", "dd")]:
+        around = term.getparent()
+        if around is not None and around.tag in ("dt", "dd"):
+            for one in reversed([term, *term.itersiblings()]):
+                around.addnext(one)
 
 
 def _without_sections(text: str) -> str:
