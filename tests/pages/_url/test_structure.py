@@ -353,6 +353,55 @@ PAGES = {
         ["//h4[. = 'Why?']", "//h4/following::p[. = 'So.']", "not(//strong)"],
     ),
     "bold nothing": ("<p>a<b>\u200b</b>b</p>", ["//p[. = 'a\u200bb']"]),
+    "lines of GitHub": (
+        "<div><div><div data-line-number=1 class=react-line-number>1</div><div class=react-line-number>2</div></div>"
+        "<div class=react-code-lines><div class=react-file-line><b>def</b> f():</div><div class=react-file-line><span>    </span>"
+        "return 1</div></div></div>",
+        [LISTING, NO_NUMBERS, ONE_LISTING],
+    ),
+    "lines of LaTeXML": (
+        "<div class='ltx_listing ltx_lst_language_Python ltx_lstlisting'><div class=ltx_listing_data><a href='data:,'>x</a></div>"
+        "<div class=ltx_listingline><span class='ltx_tag ltx_tag_listingline'>1</span>def f():</div><div class=ltx_listingline>"
+        "<span class='ltx_tag ltx_tag_listingline'>2</span>    return 1</div></div>",
+        [LISTING, NO_NUMBERS, "//code[@class = 'language-Python']"],
+    ),
+    "lines in the order of their places": (
+        "<div><div class=margin-view-overlays><div class=line-numbers>1</div><div class=line-numbers>2</div></div><div>"
+        "<div class=view-lines><div style='top:19px'>    return 1</div><div style='top:0px'>def f():</div></div></div></div>",
+        [LISTING, NO_NUMBERS, ONE_LISTING],
+    ),
+    "lines by data": (
+        "<pre data-language=py><code style='display:grid'><span data-line=''>def f():</span><span data-line=''>    return 1</span>"
+        "</code></pre>",
+        [LISTING, "//code[@class = 'language-py']"],
+    ),
+    "a line that is a block among text": (
+        "<pre><code><span class=gatsby-highlight-code-line>def f():</span>    return 1\n</code></pre>",
+        [LISTING],
+    ),
+    "numbers in a code of their own": ("<pre><code>1\n2\n</code><code>def f():\n    return 1</code></pre>", [LISTING]),
+    "numbers in a cell with a name": (
+        "<table><tr><td class=line-numbers><div>1<br>2</div></td><td><div>def f():<br>&nbsp;   return 1</div></td></tr></table>",
+        [LISTING, ONE_LISTING],
+    ),
+    "a listing for each theme": (
+        "<div><pre data-theme=a>def f():\n    return 1</pre><pre data-theme=b>def f():\n    return 1</pre></div>",
+        [LISTING, ONE_LISTING],
+    ),
+    "signs of a difference": (
+        "<table><tr><td class=blob-num></td><td class=blob-code><span data-code-marker='-'>a</span></td></tr>"
+        "<tr><td class=blob-num></td><td class=blob-code><span data-code-marker='+'>b</span></td></tr></table>",
+        ["//pre/code[. = '-a\n+b\n']"],
+    ),
+    "code by style": (
+        "<div style='white-space: pre; font-family: monospace'>def f():\n    return 1</div><p>Then</p>"
+        "<p><code style='white-space:pre'>def f():\n    return 1</code></p>",
+        ["count(//pre/code[. = 'def f():\n    return 1\n']) = 2"],
+    ),
+    "line ends by style": (
+        "<div style='white-space:pre-wrap'><b>Ann</b> one\ntwo\n<p>three</p>\n</div><p class=whitespace-pre-line>four\nfive</p>",
+        ["//p[strong = 'Ann'][count(br) = 1]", "//p[. = 'three']", "//p[. = 'four\nfive'][br]"],
+    ),
     "elements without content": (
         f"<div><embed src=/a.svg><p>One</p><bgsound src=a><p>Two</p><p>{'long<wbr>' * 300} <b>word</b></p></div>",
         ["//p[. = 'One']", "//p[. = 'Two']", "//strong[. = 'word']", LINK.format("https://site.example.org/a.svg")],

@@ -11,7 +11,7 @@ from itertools import islice
 from lxml.html import HtmlElement
 
 from webdata.pages._url.dropping import drop
-from webdata.pages._url.weights import around_several
+from webdata.pages._url.weights import HEADINGS, around_several
 
 LANGUAGE = re.compile(
     r"(?:language|lang|(?:mw-)?highlight-(?:lang|source|text)|brush|src|hljs"
@@ -36,8 +36,9 @@ NO_LANGUAGE = frozenset(
     ["auto", "code", "default", "no-highlight", "nohighlight", "none", "null", "undefined", "unknown"]
 )
 NUMBERED = re.compile(
-    r"(?<![a-z])(?:line-?no|line-?nos|line-?nums?|line-?numbers?|gutter|linenodiv|lnt?|l?nums|blob-num|crayon-nums?"
-    r"|hljs-ln-numbers|line-?numbers?-(?:rows|wrapper)|codelinenumber\w*)(?![a-z])",
+    r"(?<![a-z])(?:line-?no|line-?nos|line-?nums?|line-?numbers?|gutters?|linenodiv|lnt?|l?nums|blob-num|crayon-nums?"
+    r"|hljs-ln-numbers|line-?numbers?-(?:rows|wrapper)|codelinenumber\w*|margin-view-overlays|ltx_tag_listingline)"
+    r"(?![a-z])",
     re.IGNORECASE,
 )
 """Classes of the numbers of lines."""
@@ -55,8 +56,12 @@ LINE = re.compile(
     re.IGNORECASE,
 )
 """Classes of the elements of single lines, which style sheets make blocks."""
-EDITORS = frozenset(["ace_text-layer", "cm-content", "CodeMirror-code", "view-lines"])
-"""Classes of the elements in which editors (Ace, CodeMirror, Monaco) show the lines of a text."""
+EDITORS = frozenset([
+    "ace_text-layer", "cm-content", "CodeMirror-code", "enlighter", "ltx_lstlisting", "react-code-lines", "view-lines",
+])  # fmt: skip
+"""Classes of the elements in which programs (Ace, CodeMirror, EnlighterJS, LaTeXML, GitHub, Monaco) show lines."""
+HELPERS = frozenset(["CodeMirror-measure", "ltx_listing_data", "twoslash-popup-container"])
+"""Classes of what these programs put among the lines and show elsewhere, or not at all."""
 SOURCES = ("listing", "plaintext", "xmp")
 """Obsolete elements that browsers show as `pre`: https://html.spec.whatwg.org/#the-pre-element"""
 COPY = re.compile(r"copy|clipboard", re.IGNORECASE)
@@ -69,7 +74,16 @@ BLOCK_STYLE = re.compile(r"display\s*:\s*(?:block|flex|grid|table(?:-row)?)\b", 
 FRAMES = ("div", "figcaption", "p", "small", "span")
 """Elements that may be the label of a listing."""
 MOST_FRAMES = 4
-CODES = frozenset(["p", "pre"])
+TOP = re.compile(r"(?:^|[;\s])top\s*:\s*(\d{1,9})(?:\.\d*)?px", re.IGNORECASE)
+"""The style of a line that an editor puts in its place."""
+UNWRAPPED = re.compile(r"white-space(?:-collapse)?\s*:\s*(?:pre(?:-wrap|-line)?|break-spaces|preserve)", re.IGNORECASE)
+"""The style of a text with the line ends of its source."""
+UNWRAPPED_NAMES = frozenset(["whitespace-pre", "whitespace-pre-line", "whitespace-pre-wrap", "whitespace-break-spaces"])
+"""Classes of Tailwind for it."""
+AS_CODE = re.compile(
+    r"white-space\s*:\s*pre\s*(?:;|!|$)|font-family[^;]*(?:mono|courier|consolas|menlo)", re.IGNORECASE
+)
+CODES = frozenset(["code", "pre"])
 CELL = frozenset(["td", "th"])
 NAMED = 1000
 """Characters of class names that are searched."""
@@ -82,6 +96,8 @@ def listed(root: HtmlElement) -> None:
     for element in [*root.iter("div", *SOURCES)]:
         if _is_listing(element):
             element.tag = "pre"
+            _sort_lines(element)
+    _read_styles(root)
     shared = around_several(root, "pre")
     for table in [*root.iter("table")]:
         if table.getparent() is not None and _is_numbered(table):
@@ -89,14 +105,18 @@ def listed(root: HtmlElement) -> None:
     for code in [*root.iter("code")]:
         if _has_lines(code):
             _enclose(code)
+    drop([pre for pre in root.iter("pre") if _is_helper(pre.getparent())])
     outer = [pre for pre in root.iter("pre") if not any(around.tag == "pre" for around in pre.iterancestors())]
     for around in dict.fromkeys(pre.getparent() for pre in outer):
         if around is not None:
             drop([other for other in around if other.tag != "table" and (_is_numbers(other) or _counts_lines(other))])
+    drop([gutter for pre in outer if (gutter := _gutter(pre)) is not None])
     shared = around_several(root, "pre")
     for pre in outer:
+        drop([code for code in pre.iterchildren("code") if _counts_lines(code)])
         drop(_numbers_beside_lines(pre))
         _write(pre, shared)
+    drop([pre for pre in outer if _is_again(pre)])
     drop([label for pre in outer if (label := _label(pre)) is not None])
     _unlink(outer)
 
@@ -120,11 +140,108 @@ def _is_lines(element: HtmlElement) -> bool:
     return any(_is_numbers(inner) for line in islice(element, 3) for inner in islice(line.iter("*"), 5))
 
 
+def _sort_lines(listing: HtmlElement) -> None:
+    """Put the lines of a listing in the order of the places that their styles give them."""
+    places = [TOP.search(line.get("style", "")[:NAMED]) for line in listing]
+    if len(places) > 1 and all(places):
+        order = {line: int(place[1]) for line, place in zip(listing, places, strict=True) if place}
+        listing[:] = sorted(listing, key=lambda line: order[line])
+
+
+def _read_styles(root: HtmlElement) -> None:
+    """Write, in place, the line ends of text that its style shows: as a listing if it is code, else as `br`."""
+    within = {inner for pre in root.iter("pre") for inner in pre.iter("*")}
+    for element in [*root.iter("code", "div", "p", "span", "td", "blockquote", "li")]:
+        if element in within or not _is_unwrapped(element):
+            continue
+        within.update(element.iter("*"))
+        if "\n" not in element.text_content().strip():
+            continue
+        if element.tag == "code":
+            _enclose(element)
+        elif _is_of_code(element):
+            element.tag = "pre"
+        else:
+            _break_lines(element)
+
+
+def _is_unwrapped(element: HtmlElement) -> bool:
+    if (style := element.get("style")) and UNWRAPPED.search(style[:NAMED]):
+        return True
+    names = element.get("class")
+    return names is not None and not UNWRAPPED_NAMES.isdisjoint(names[:NAMED].split())
+
+
+def _is_of_code(element: HtmlElement) -> bool:
+    if element.tag != "div" or next(element.iterdescendants("img", "p", "table", *HEADINGS), None) is not None:
+        return False
+    style, names = element.get("style", "")[:NAMED], element.get("class", "")[:NAMED]
+    return AS_CODE.search(style) is not None or "font-mono" in names.split()
+
+
+def _break_lines(element: HtmlElement) -> None:
+    """Write the line ends in the texts of an element as `br`, in place, but not those between its blocks."""
+    listings = {inner for pre in element.iter("code", "pre", "textarea", *SILENT) for inner in pre.iter("*")}
+    for inner in [*element.iter("*")]:
+        if inner not in listings and (ends := _ends(inner, inner.text)):
+            inner.text, inner[:0] = ends[0].tail, ends[1:]
+        if inner is not element and (ends := _ends(inner, inner.tail)):
+            inner.tail = None
+            for end in reversed(ends[1:]):
+                inner.addnext(end)
+            inner.tail = ends[0].tail
+
+
+def _ends(inner: HtmlElement, text: str | None) -> list[HtmlElement]:
+    """An element `br` with each line of a text of several behind it; none for spaces between elements."""
+    if not text or "\n" not in text or not text.strip():
+        return []
+    lines = text.strip("\n").split("\n")
+    ends = [inner.makeelement("br") for _ in lines]
+    for end, line in zip(ends, lines, strict=True):
+        end.tail = line
+    return ends
+
+
+def _gutter(pre: HtmlElement) -> HtmlElement | None:
+    """The element before a listing with the numbers of its lines; it may be before the frames around the listing."""
+    inner = pre
+    for _ in range(MOST_FRAMES):
+        before, around = inner.getprevious(), inner.getparent()
+        if before is not None and _has_only_numbers(before) and DIGITS.search(before.text_content()):
+            names = (one.get("class", "")[:NAMED] for one in islice(before.iter("*"), MOST_FRAMES))
+            return before if any(map(NUMBERED.search, names)) or _are_numbers(before, pre) else None
+        if before is not None or around is None or around.tag == "body" or (around.text or "").strip():
+            return None
+        inner = around
+    return None
+
+
+def _is_again(pre: HtmlElement) -> bool:
+    """Whether a written listing stands right behind one with the same text: that for a dark theme, or to be copied."""
+    inner: HtmlElement = pre
+    for _ in range(MOST_FRAMES):
+        before, around = inner.getprevious(), inner.getparent()
+        if before is not None:
+            earlier = before if before.tag == "pre" else next(before.iter("pre"), None)
+            text = pre.text_content()
+            return earlier is not None and not (before.tail or "").strip() and before.text_content() == text != ""
+        if around is None or around.tag in ("body", "dd", "li", "td") or (around.text or "").strip():
+            return False
+        inner = around
+    return False
+
+
 def _counts_lines(element: HtmlElement) -> bool:
     """Whether an element has as many consecutive numbers as the listing after it has lines, and nothing else."""
     listing = element.getnext()
-    if listing is None or listing.tag != "pre" or not _has_only_numbers(element):
+    if listing is None or listing.tag not in CODES or not _has_only_numbers(element):
         return False
+    return _are_numbers(element, listing)
+
+
+def _are_numbers(element: HtmlElement, listing: HtmlElement) -> bool:
+    """Whether an element has as many consecutive numbers as a listing has lines."""
     numbers = [int(number) for text in element.itertext() for number in DIGITS.findall(text)]
     lines = listing.text_content().strip("\n").count("\n") + 1
     return 1 < lines == len(numbers) and numbers == [*range(numbers[0], numbers[0] + lines)]
@@ -148,7 +265,8 @@ def _is_numbered(table: HtmlElement) -> bool:
         return False
     rows = [cells for row in table.iter("tr") if not _is_title(cells := _cells(row))]
     return bool(rows) and all(
-        len(row) > 1 and all(map(_has_only_numbers, row[:-1])) and _is_code_cell(row[-1]) for row in rows
+        len(row) > 1 and all(map(_has_only_numbers, row[:-1])) and (_is_numbers(row[0]) or _is_code_cell(row[-1]))
+        for row in rows
     )
 
 
@@ -230,15 +348,16 @@ def _label(pre: HtmlElement) -> HtmlElement | None:
         if before is not None or around is None or (around.text or "").strip():
             break
         inner = around
-    if not language or before is None or before.tag in CODES or (before.tail or "").strip():
+    if not language or before is None or before.tag in ("p", "pre") or (before.tail or "").strip():
         return None
     names = (one for one in islice(before.iter(*FRAMES), MOST_FRAMES) if not len(one))
     return next((one for one in names if (one.text or "").strip().casefold() == language.casefold()), None)
 
 
 def _is_numbers(element: HtmlElement) -> bool:
-    is_named = NUMBERED.search(element.get("class", "")[:NAMED]) or UNSELECTED.search(element.get("style", "")[:NAMED])
-    return is_named is not None and _has_only_numbers(element)
+    names = element.get("class", "")[:NAMED]
+    is_named = NUMBERED.search(names) or UNSELECTED.search(element.get("style", "")[:NAMED])
+    return (is_named is not None or (element.tag == "td" and names == "number")) and _has_only_numbers(element)
 
 
 class _Lines:
@@ -298,6 +417,7 @@ def _read(pre: HtmlElement, lines: _Lines) -> None:
             continue
         if element is not pre and (_is_block(element) or element in apart):
             starts[element] = lines.start_block()
+        lines.add(element.get("data-code-marker", "")[:1])  # the sign of a line of a difference
         text = element.get("alt") if element.tag == "img" else element.text
         lines.add(text if (text or "").strip() or next(element.iterchildren(*BLOCKS), None) is None else None)
         stack.append((element, True))
@@ -306,8 +426,9 @@ def _read(pre: HtmlElement, lines: _Lines) -> None:
 
 def _lines_apart(around: HtmlElement) -> list[HtmlElement]:
     """The elements of single lines without line ends between them."""
-    found = [child for child in around if child.tag not in BLOCKS and LINE.search(child.get("class", ""))]
-    if len(found) < 2 or any("\n" in (child.tail or "") for child in found):
+    lines = (child for child in around if child.tag not in BLOCKS)
+    found = [one for one in lines if one.get("data-line") is not None or LINE.search(one.get("class", ""))]
+    if any((child.tail or "").lstrip(" \t\r").startswith("\n") for child in found):
         return []
     return [] if any(child.tag == "br" for child in around) or any(map(_ends_its_line, found)) else found
 
@@ -328,10 +449,14 @@ def _is_block(element: HtmlElement) -> bool:
 
 def _is_beside(element: HtmlElement) -> bool:
     """Whether an element of a listing is no code: a number, a button."""
-    if not isinstance(element.tag, str) or element.tag in SILENT:
+    if not isinstance(element.tag, str) or element.tag in SILENT or _is_helper(element):
         return True
     names = element.get("class", "")[:NAMED]
     return _is_numbers(element) or (COPY.search(names) is not None and _is_copy_label(element))
+
+
+def _is_helper(element: HtmlElement | None) -> bool:
+    return element is not None and not HELPERS.isdisjoint(element.get("class", "")[:NAMED].split())
 
 
 def _is_copy_label(element: HtmlElement) -> bool:
@@ -343,7 +468,9 @@ def _is_copy_label(element: HtmlElement) -> bool:
 def _language(listing: HtmlElement, shared: Container[HtmlElement]) -> str:
     """The language of a listing, from its own attributes, those of its code or of the elements around it."""
     for element in _framing(listing, shared):
-        for name in ("data-lang", "data-language", "data-enlighter-language", "language"):
+        if brush := BRUSH.search(element.get("data-syntaxhighlighter-params", "")[:NAMED]):
+            return brush[1]
+        for name in ("data-lang", "data-language", "data-enlighter-language", "language", "syntax"):
             if found := _bare(element.get(name, "")):
                 return found
         if found := _classed(element.get("class", "")[:NAMED]):
@@ -356,7 +483,7 @@ def _language(listing: HtmlElement, shared: Container[HtmlElement]) -> str:
 def _classed(names: str) -> str:
     if brush := BRUSH.search(names):
         return _bare(brush[1])
-    tokens = names.split()
+    tokens = names.replace("ltx_lst_language_", "language-").split()
     for token in tokens:
         if (found := LANGUAGE.fullmatch(token)) and (bare := _bare(found[1])):
             return bare
