@@ -4,6 +4,7 @@ A delimiter opens or closes emphasis only beside certain characters: `は**「x�
 https://spec.commonmark.org/current/#left-flanking-delimiter-run
 """
 
+import re
 import unicodedata
 from collections.abc import Callable
 from itertools import takewhile
@@ -17,12 +18,25 @@ KINDS = {
     "strike": "del",
 }  # fmt: skip
 """Elements that are written with delimiters, and the first of those with the same ones."""
+STYLES = {
+    "b": re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)", re.IGNORECASE),
+    "i": re.compile(r"font-style\s*:\s*(?:italic|oblique)", re.IGNORECASE),
+    "s": re.compile(r"text-decoration(?:-line)?\s*:\s*line-through", re.IGNORECASE),
+}
+PLAIN_STYLES = {
+    "strong": re.compile(r"font-weight\s*:\s*(?:normal|[1-4]00)", re.IGNORECASE),
+    "em": re.compile(r"font-style\s*:\s*normal", re.IGNORECASE),
+    "del": re.compile(r"text-decoration(?:-line)?\s*:\s*none", re.IGNORECASE),
+}
+"""The styles by which an element of a kind is as the text around it."""
+LONGEST_STYLE = 1_000
 SIGNED = frozenset(["a", "code", "img", "kbd", "samp", "tt"])
 """Other elements that begin and end with punctuation in Markdown."""
 
 
 def emphasised(part: HtmlElement) -> None:
     """Make, in place, the emphasis of a part of a page such that its delimiters are read as delimiters."""
+    _read_styles(part)
     for element in [*part.iter(*KINDS)]:
         if element.tag not in KINDS:
             continue
@@ -30,11 +44,23 @@ def emphasised(part: HtmlElement) -> None:
             element.tag = "span"
         elif next(element.iterdescendants(*BLOCKS), None) is not None:
             _distribute(element)
+        elif any(_is_empty_line(child) for child in element):
+            _part(element)
     for element in [*part.iter(*KINDS)]:
         if element.tag in KINDS:
             _join(element)
     for element in reversed([*part.iter(*KINDS)]):
         _fit(element)
+
+
+def _read_styles(part: HtmlElement) -> None:
+    """Make elements emphasis, or none, in place, by their own styles, as editors write them."""
+    for element in part.iter("span", *KINDS):
+        style = element.get("style", "")[:LONGEST_STYLE]
+        if style and element.tag != "span":
+            element.tag = "span" if PLAIN_STYLES[KINDS[str(element.tag)]].search(style) else element.tag
+        elif style:
+            element.tag = next((tag for tag, pattern in STYLES.items() if pattern.search(style)), "span")
 
 
 def _is_within_its_kind(element: HtmlElement) -> bool:
@@ -58,14 +84,45 @@ def _distribute(element: HtmlElement) -> None:
     element.tag = "div"
 
 
+def _is_empty_line(element: HtmlElement) -> bool:
+    """Whether an element ends a line right behind another: an empty line, which ends a paragraph."""
+    before = element.getprevious()
+    return element.tag == "br" and before is not None and before.tag == "br" and not (before.tail or "").strip()
+
+
+def _part(element: HtmlElement) -> None:
+    """Emphasise each line in an element instead of the element: Markdown's emphasis ends with a paragraph."""
+    tag, text, children = str(element.tag), element.text, [*element]
+    line = element.makeelement(tag)
+    line.text, element.tag, element.text = text, "span", None
+    element.insert(0, line)
+    for child in children:
+        if child.tag == "br":
+            line = element.makeelement(tag)
+            line.text, child.tail = child.tail, None
+            child.addnext(line)
+        else:
+            line.append(child)
+
+
 def _join(element: HtmlElement) -> None:
     """Join an element with those of its kind right after it: `**a****b**` is no emphasis."""
-    while not element.tail and (after := element.getnext()) is not None:
-        if after.tag not in KINDS or KINDS[str(after.tag)] != KINDS[str(element.tag)]:
-            return
+    while (after := _right_after(element)) is not None and KINDS.get(str(after.tag)) == KINDS[str(element.tag)]:
+        tail, after.tail = after.tail or "", None
+        _write_around(after, tail, "")
         after.tag = "span"
         element.append(after)
-        element.tail, after.tail = after.tail, None
+
+
+def _right_after(element: HtmlElement) -> HtmlElement | None:
+    """The element that nothing sets apart from the one before it, also where one of them is in a `span`."""
+    here, around = element, element.getparent()
+    while not here.tail and here.getnext() is None and around is not None and around.tag == "span":
+        here, around = around, around.getparent()
+    after = None if here.tail else here.getnext()
+    while after is not None and after.tag == "span" and not after.text and (len(after) or not after.tail):
+        after = after[0] if len(after) else after.getnext()
+    return after
 
 
 def _swap(outer: HtmlElement, link: HtmlElement) -> None:

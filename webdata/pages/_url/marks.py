@@ -26,6 +26,8 @@ def marked(part: HtmlElement) -> None:
     for index in part.iter("sub", "sup"):
         if index.text and not len(index) and index.text.strip():
             index.text = _index(index.text, str(index.tag))
+        elif len(index) and len(index.text_content()) <= LONGEST:
+            _index_within(index)
 
 
 def _bold(term: HtmlElement) -> None:
@@ -61,6 +63,19 @@ def _read_aloud(ruby: HtmlElement) -> None:
         reading.tag, reading.text = "span", f"({text})" if text else ""
     for inner in ruby.iter("ruby", "rb", "rtc", "rbc"):
         inner.tag = "span"
+
+
+def _index_within(index: HtmlElement) -> None:
+    """Write the only text of an index, such as that of a link or a variable, in Unicode's characters if it can be."""
+    inner = index
+    while len(inner) == 1 and not (inner.text or "").strip() and not (inner[0].tail or "").strip():
+        inner = inner[0]
+    text = (inner.text or "").translate(RAISED if index.tag == "sup" else LOWERED)
+    if len(inner) or not text.strip() or any(char.isascii() and char.isalnum() for char in text):
+        return
+    inner.text = text
+    for emphasis in index.iter("b", "em", "i", "strong", "var"):
+        emphasis.tag = "span"
 
 
 def _index(text: str, tag: str) -> str:
