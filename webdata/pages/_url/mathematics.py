@@ -29,6 +29,8 @@ FORMS = {
 AROUND = {"msqrt": r"\sqrt{{{}}}", "mtable": r"\begin{{matrix}} {} \end{{matrix}}"}
 JOINTS = {"mtable": r" \\ ", "mtr": " & "}
 ACCENTS = {"˙": "dot", "→": "vec", "¯": "bar", "‾": "bar", "^": "hat", "~": "tilde", "˜": "tilde", "ˆ": "hat"}
+STYLED = re.compile(r"\{\\(?:display|text)style (.*)\}")
+"""TeX in the braces that MediaWiki puts around it."""
 BACKSLASH = "\ufdd0"
 """The placeholder of a backslash of TeX until the page is converted, so that it is not escaped."""
 SILENT = frozenset(["annotation", "annotation-xml", "mphantom", "mspace"])
@@ -37,15 +39,18 @@ SILENT = frozenset(["annotation", "annotation-xml", "mphantom", "mspace"])
 def written(root: HtmlElement) -> None:
     """Replace every formula of a page by text."""
     shared = around_several(root, "math")
-    for math, drawn in [(math, _drawn(math, shared)) for math in root.iter("math")]:
-        if math.getparent() is not None:
-            _replace(drawn, _tex(math), math.get("display") == "block" or _is_display(drawn))
     scripts = [*root.iterfind('.//script[@type="math/tex"]'), *root.xpath('//script[starts-with(@type, "math/tex;")]')]
     if scripts:
         drop(root.xpath('//*[starts-with(@class, "MathJax")]'))
     for script in scripts:
         if script.getparent() is not None:
             _replace(script, script.text or "", "mode=display" in script.get("type", ""))
+    for math, drawn in [(math, _drawn(math, shared)) for math in root.iter("math")]:
+        if math.getparent() is not None:
+            _replace(drawn, _tex(math), math.get("display") == "block" or _is_display(drawn))
+    for drawn in [*root.iter("mjx-container")]:
+        if tex := next((inner.get("data-latex") for inner in drawn.iter("*") if inner.get("data-latex")), None):
+            _replace(drawn, tex, _is_display(drawn))
     for picture in [*root.iter("img")]:
         if picture.get("alt") and PICTURES.search(picture.get("class", "")):
             _replace(picture, picture.get("alt", ""), "display" in picture.get("class", ""))
@@ -67,7 +72,9 @@ def _is_display(drawn: HtmlElement) -> bool:
 
 
 def _replace(element: HtmlElement, tex: str, display: bool) -> None:
-    tex = " ".join(tex.split()).removeprefix("{\\displaystyle ")
+    tex = " ".join(tex.split())
+    styled = STYLED.fullmatch(tex)
+    tex = styled[1] if styled else tex
     tail = element.tail or ""
     tail = f" {tail}" if tail[:1].isalnum() else tail
     element.clear(keep_tail=False)
