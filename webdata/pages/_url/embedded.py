@@ -27,6 +27,8 @@ SERVICES = re.compile(
 )
 """Addresses of frames without content of the page: advertisements, counters, buttons."""
 PICTURES = ("amp-anim", "amp-img")
+NOTHING = ("about:", "data:")
+"""The beginnings of addresses that stand until a script loads the document."""
 TINY = frozenset(["0", "1", "2", "0px", "1px"])
 YOUTUBE = "https://www.youtube.com/embed/"
 
@@ -47,7 +49,9 @@ def _source(element: HtmlElement) -> str | None:
         video = element.get("data-videoid")
         return f"{YOUTUBE}{video}" if video else None
     named = (element.get(name) for name in ("src", "data", "data-src"))
-    return next(filter(None, named), None) or next((inner.get("src") for inner in element.iter("source")), None)
+    return next((one for one in named if one and not one.startswith(NOTHING)), None) or next(
+        (inner.get("src") for inner in element.iter("source")), None
+    )
 
 
 def _is_visible(element: HtmlElement) -> bool:

@@ -23,6 +23,8 @@ MARK_TEXT = 40
 MOST_ADDRESSES = 8_000_000
 """Characters of the addresses of one page, of which each relative one becomes longer than the page's own."""
 TINY = frozenset(["0", "1", "2"])
+SIGNS = 12
+"""Characters of the longest emoji."""
 PICTURE = re.compile(r"[^?#]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?)(?:[?#].*)?", re.IGNORECASE)
 """The address of a picture, or its file's name."""
 
@@ -143,11 +145,16 @@ def _prepare_picture(picture: HtmlElement, addresses: PageAddresses) -> None:
     tail = picture.tail
     picture.clear(keep_tail=False)
     picture.tail = tail
-    if source is None or tiny:
+    if source is None or tiny or _is_of_signs(text):
         picture.tag, picture.text = "span", "" if tiny else text
     else:
         picture.set("src", source)
         picture.set("alt", text.replace("[", "(").replace("]", ")"))
+
+
+def _is_of_signs(text: str) -> bool:
+    """Whether a picture stands for the signs that are its text, such as an emoji."""
+    return 0 < len(text) <= SIGNS and not any(char.isascii() or char.isalnum() for char in text)
 
 
 def headed(root: HtmlElement) -> None:

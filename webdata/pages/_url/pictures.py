@@ -9,7 +9,6 @@ from itertools import islice
 
 from lxml.html import HtmlElement
 
-SETS = ("data-srcset", "data-lazy-srcset", "srcset")
 LAZY = (
     "data-src", "data-original", "data-lazy-src", "data-lazy", "data-hi-res-src", "data-full-src", "data-large-src",
     "data-original-src", "data-echo", "data-image",
@@ -30,6 +29,7 @@ PLACEHOLDER = re.compile(
 NAMED = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?)(?:[?#]|$)", re.IGNORECASE)
 ADDRESS = re.compile(r"\s*+[^\s{}\"'<>]++\s*+")
 """A text that may be an address and nothing else."""
+BACKGROUND = re.compile(r"background(?:-image)?\s*:[^;]*?\burl\(([^()]+)\)", re.IGNORECASE)
 LONGEST = 4_000
 """Characters of the longest address of a picture."""
 MOST_SOURCES = 20
@@ -40,19 +40,42 @@ TINY = frozenset(["0", "1", "2", "0px", "1px"])
 def choose_pictures(root: HtmlElement) -> None:
     """Write, in place, the address of each picture into its `src`, and show those that are there without scripts."""
     sources = {around: [*islice(around.iter("source"), MOST_SOURCES)] for around in root.iter("picture")}
+    for drawn in root.iter("div", "span"):
+        if drawn.get("role") == "img" and not len(drawn) and not (drawn.text or "").strip():
+            _draw(drawn)
     for picture in root.iter("img"):
         if source := _source(picture, sources):
             picture.set("src", source)
+    for area in [*root.iter("area")]:
+        _link(area)
     for note in [*root.iter("noscript")]:
         if note.getparent() is not None and not any(around.tag == "head" for around in note.iterancestors()):
             _show(note)
+
+
+def _draw(drawn: HtmlElement) -> None:
+    """Make an element without content that says it is a picture, which is its background, one."""
+    background = BACKGROUND.search(drawn.get("style", "")[:LONGEST])
+    if background and (name := drawn.get("aria-label") or drawn.get("title")):
+        drawn.tag, drawn.text = "img", None
+        drawn.set("src", background[1].strip("\"' "))
+        drawn.set("alt", name)
+
+
+def _link(area: HtmlElement) -> None:
+    """Write a part of a picture that is a link as one, behind the picture."""
+    shown = " ".join((area.get("alt") or area.get("title") or "").split())
+    around = area.getparent()
+    if shown and area.get("href") and around is not None and around.tag in ("map", "span"):
+        area.tag, area.text, area.tail = "a", shown, f" {area.tail or ''}"
+        around.tag, around.text = "span", " "
 
 
 def _source(picture: HtmlElement, sources: Mapping[HtmlElement, Sequence[HtmlElement]]) -> str | None:
     own = [*_own(picture)]
     around = picture.getparent()
     beside = sources.get(around, ()) if around is not None else ()
-    others = [found for source in beside for name in SETS if (found := largest(source.get(name)))]
+    others = [found for source in beside for found in _of_sets(source)]
     usable = [
         source
         for source in (*own, *others, *_unnamed(picture))
@@ -72,17 +95,22 @@ def _is_placeholder(source: str) -> bool:
 
 def _own(picture: HtmlElement) -> Iterator[str | None]:
     """The addresses of a picture in the order of their worth."""
-    for name in SETS:
-        yield largest(picture.get(name))
+    yield from _of_sets(picture)
     for name in LAZY:
         yield (picture.get(name) or "").strip() or None
     yield (picture.get("src") or "").strip() or None
 
 
+def _of_sets(element: HtmlElement) -> Iterator[str]:
+    """The largest picture of each srcset of an element, those that scripts read first: `data-srcset`."""
+    sets = sorted(name for name in element.keys() if name.endswith("srcset"))  # noqa: SIM118  # no mapping
+    return filter(None, (largest(element.get(name)) for name in sets))
+
+
 def _unnamed(picture: HtmlElement) -> Iterator[str]:
     """The addresses of pictures in other attributes that scripts read."""
-    values = (value for name, value in picture.items() if name.startswith("data-"))
-    return (value for value in values if ADDRESS.fullmatch(value) and NAMED.search(value))
+    given = [(name, value) for name, value in picture.items() if name.startswith("data-") and ADDRESS.fullmatch(value)]
+    return (value for name, value in given if name.endswith("src") or NAMED.search(value))
 
 
 def largest(srcset: str | None) -> str | None:
