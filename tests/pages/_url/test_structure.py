@@ -402,6 +402,68 @@ PAGES = {
         "<div style='white-space:pre-wrap'><b>Ann</b> one\ntwo\n<p>three</p>\n</div><p class=whitespace-pre-line>four\nfive</p>",
         ["//p[strong = 'Ann'][count(br) = 1]", "//p[. = 'three']", "//p[. = 'four\nfive'][br]"],
     ),
+    "emphasis beside its kind in spans": (
+        "<p><b>Hel</b><span><b>lo</b> <b>wor</b></span><span></span><b>ld</b></p>",
+        ["//p/strong[1][. = 'Hello']", "//p/strong[2][. = 'world']", "//p[. = 'Hello world']"],
+    ),
+    "emphasis by style": (
+        "<b style='font-weight:normal'><p><span style='font-weight:400'>Plain</span> <span style='font-weight:700'>bold</span> "
+        "<span style='font-style: italic'>slanted</span></p></b>",
+        ["//p[. = 'Plain bold slanted']", "count(//strong) = 1", "//strong[. = 'bold']", "//em[. = 'slanted']"],
+    ),
+    "emphasis over an empty line": (
+        "<p><b>One<br><br>Two</b> three</p>",
+        ["//strong[. = 'One']", "//strong[. = 'Two']", "not(//p[contains(., '*')])"],
+    ),
+    "indices with links and variables": (
+        "<p>10<sup><a href=/x>6</a></sup> 2<sup><i>n</i></sup></p>",
+        ["//p[. = '10⁶ 2ⁿ']", "//a[. = '⁶']", "not(//em)"],
+    ),
+    "a formula with its twin": (
+        "<p>So <span class=MathJax><math><mi>x</mi></math></span><script type=math/tex>x^2</script> ok <mjx-container><svg>"
+        "<g data-latex='y^2'></g></svg></mjx-container></p><p><math><annotation encoding=tex>{\\displaystyle z^{2}}</annotation></math></p>",
+        ["//p[. = 'So $x^2$ ok $y^2$']", "//p[. = '$z^{2}$']"],
+    ),
+    "pictures that stand for signs": ("<p>Hi <img alt=😀 src=1f600.png></p>", ["//p[. = 'Hi 😀']", "not(//img)"]),
+    "a picture in a heading": ("<h2><img src=i.png alt=x> One</h2>", ["//h2[contains(., 'One')]/img"]),
+    "a background that is a picture": (
+        "<div role=img aria-label=Pier style=\"background-image: url('pier.jpg')\"></div>",
+        [PICTURE.format("pier.jpg") + "[@alt = 'Pier']"],
+    ),
+    "parts of a picture that are links": (
+        "<p><img src=m.png usemap=#m alt=Map><map name=m><area href=/n alt=North><area href=/s alt=South><area alt=none></map></p>",
+        [LINK.format("https://site.example.org/n") + "[. = 'North']", "//p[contains(., 'North South')]"],
+    ),
+    "addresses in attributes of unknown scripts": (
+        "<img src='data:,' data-x-src=https://c.example/1 alt=a><img data-y-srcset='b.jpg 1x, c.jpg 2x' alt=b>",
+        ["//img[@src = 'https://c.example/1']", PICTURE.format("c.jpg")],
+    ),
+    "a frame that a script loads": (
+        "<iframe src=about:blank data-src=https://v.example/1 title=Film></iframe>",
+        ["//a[@href = 'https://v.example/1'][. = 'Film']"],
+    ),
+    "quotations behind each other": (
+        "<blockquote><p>One</p></blockquote><blockquote><p>Two</p></blockquote>",
+        ["count(//blockquote) = 2", "//blockquote/p[. = 'Two']"],
+    ),
+    "headings in other titles": (
+        "<fieldset><legend><h3>Group</h3></legend><p>x</p></fieldset><div role=heading aria-level=4><div>Inner</div></div>",
+        ["//h3[. = 'Group']", "//h4[. = 'Inner']"],
+    ),
+    "boxes by class": (
+        "<ul><li><div class='checkbox checkbox-on'></div> <span>Paid</span></li></ul>",
+        ["//li[normalize-space() = '[x] Paid']"],
+    ),
+    "a cell over rows and columns": (
+        "<table><tr><th>A<th>B<th>C<tr><td rowspan=2 colspan=2>x<td>1<tr><td>2</table>",
+        ["//tr[2]/td[3][. = '2']"],
+    ),
+    "a list that begins below zero": ("<ol start=-1><li>a<li>b</ol>", ["//ol/li[. = 'b']"]),
+    "lines like a table": ("<p>a | b<br>--- | ---<br>c | d</p>", ["not(//table)", "//p[contains(., '--- | ---')]"]),
+    "a tab whose panel begins with its word": (
+        "<div role=tablist><b role=tab aria-controls=p>npm</b></div><div role=tabpanel id=p><pre>npm i x</pre></div>",
+        ["//strong[. = 'npm']/following::pre"],
+    ),
     "elements without content": (
         f"<div><embed src=/a.svg><p>One</p><bgsound src=a><p>Two</p><p>{'long<wbr>' * 300} <b>word</b></p></div>",
         ["//p[. = 'One']", "//p[. = 'Two']", "//strong[. = 'word']", LINK.format("https://site.example.org/a.svg")],

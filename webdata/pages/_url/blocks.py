@@ -23,10 +23,14 @@ LONGEST = 600
 PHRASES = frozenset(["a", "b", "em", "h1", "h2", "h3", "h4", "h5", "h6", "i", "p", "span", "strong"])
 """Elements with nothing but a line of text."""
 SPACES = re.compile(r"\s+")
+EMPTY_LINE = "\u200b"
+"""The text of a paragraph that is removed once the page is converted."""
 LINE_END = "\ufdd2"
 """The placeholder of the end of a line in a cell until the page is converted."""
 INDENT = "\ufdd3"
 """The placeholder of a space at the beginning of a line of code in a cell."""
+TICKED = {"checkbox-on": "true", "checkbox-off": "false"}
+"""Classes of the check boxes of Notion."""
 CONTROLS = ("a", "button", "img", "input", "select")
 TABLES = frozenset(["table", "grid", "treegrid"])
 CELLS = {"cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th"}
@@ -41,10 +45,14 @@ def mark_roles(root: HtmlElement) -> None:
     for cell in root.iter("td"):
         _name_icon(cell)
     for heading in root.iter("div", "p", "span"):
-        if heading.get("role") == "heading" and next(heading.iterdescendants(*BLOCKS), None) is None:
+        if heading.get("role") == "heading" and next(heading.iterdescendants(*BLOCKS - {"div"}), None) is None:
             level = _number(heading.get("aria-level"), 2)
             heading.tag = f"h{min(max(level, 1), 6)}"
             del heading.attrib["role"]
+    for drawn in root.iter("div"):
+        for name in TICKED.keys() & drawn.get("class", "").split():
+            drawn.set("role", "checkbox")
+            drawn.set("aria-checked", TICKED[name])
     for item in root.iter("li"):
         if (box := _box(item)) is not None:
             is_checked = box.get("checked") is not None or box.get("aria-checked") == "true"
@@ -123,9 +131,10 @@ def normalise(root: HtmlElement) -> None:
     for element in [*root.iter()]:
         if isinstance(element.tag, str) and "-" in element.tag:
             element.tag = "span" if _is_in_a_line(element) else "div"
-    for title in root.iter("summary"):
+    for title in root.iter("legend", "summary"):
         if next(title.iterdescendants(*HEADINGS), None) is not None:
-            title.tag = "div"  # the converter writes a summary in bold, where a heading is none
+            title.tag = "div"  # the converter writes these in bold, where a heading is none
+    _part_quotations(root)
     unfold_layouts(root)
     for table in [*root.iter("table")]:
         if table.tag == "table":
@@ -136,6 +145,16 @@ def normalise(root: HtmlElement) -> None:
         if outer.tag == "ol":
             _numbers(outer)
     drop([item for item in root.iter("li") if _is_empty(item)])
+
+
+def _part_quotations(root: HtmlElement) -> None:
+    """Put a paragraph between quotations that follow each other, which the converter would make one."""
+    for quotation in [*root.iter("blockquote")]:
+        following = quotation.getnext()
+        if following is not None and following.tag == "blockquote" and not (quotation.tail or "").strip():
+            between = quotation.makeelement("p")
+            between.text = EMPTY_LINE
+            quotation.addnext(between)
 
 
 def unfold_layouts(root: HtmlElement) -> None:
@@ -226,6 +245,17 @@ def _fill(table: HtmlElement) -> None:
         for cell in row:
             if next(cell.iterdescendants("br", *BLOCKS), None) is not None:
                 _write_lines(cell)
+        for cell in [*row]:
+            _split_columns(cell)
+
+
+def _split_columns(cell: HtmlElement) -> None:
+    """Make a cell of several rows and columns one for each column: the converter puts what is beside it elsewhere."""
+    columns, rows = _number(cell.get("colspan"), 1), _number(cell.get("rowspan"), 1)
+    if columns > 1 and rows > 1:
+        del cell.attrib["colspan"]
+        for _ in range(columns - 1):
+            cell.addnext(cell.makeelement(str(cell.tag), {"rowspan": str(rows)}))
 
 
 def _write_lines(cell: HtmlElement) -> None:
@@ -281,6 +311,8 @@ def _numbers(outer: HtmlElement) -> None:
     number = _number(outer.get("start"), 1 if step > 0 else len(items))
     if step < 0:
         outer.set("start", str(number))
+    elif outer.get("start") is not None and number == 1:
+        del outer.attrib["start"]  # Markdown has no list that begins below zero
     expected, here = number, outer
     for item in items:
         number = _number(item.get("value"), number)

@@ -35,7 +35,7 @@ DEFINITION = re.compile(r"(?<!\S)\[(?=(?!\^)[^\[\]]{1,999}+\]:)")
 """The beginning of what would be a definition of a link, which is not displayed."""
 MARKUP = re.compile(r"[]*_`~<&[]")
 """The characters of all of these; most texts have none."""
-UNDERLINE = re.compile(r"\s*(?:=+|[|:][|:\s-]*)\s*")
+UNDERLINE = re.compile(r"\s*(?:=+|[|:][|:\s-]*|(?=[^|]*\|)-[|:\s-]*)\s*")
 """A line under another that would make it a heading, or the first row of a table."""
 FORMULA = re.compile(r"\$.*\$", re.DOTALL)
 

@@ -49,6 +49,7 @@ OPTIONS = html_to_markdown.ConversionOptions(
     expand_abbreviations=False,
     hidden_content="reachable",
     highlight_style="none",
+    keep_inline_images_in=["h1", "h2", "h3", "h4", "h5", "h6"],
 )
 ATTRIBUTES = frozenset(["href", "src", "alt", "colspan", "rowspan", "start", "value", "reversed"])
 """Attributes that the converter uses."""

@@ -220,8 +220,7 @@ def _show(part: HtmlElement) -> None:
 def _label(tab: HtmlElement, panel: HtmlElement) -> None:
     _show(panel)
     text = " ".join(tab.text_content().split())
-    beginning = "".join(one[: len(text) + LONGEST_BLANK] for one in islice(panel.itertext(), 20))
-    if not text or " ".join(beginning.split()).startswith(text):
+    if not text or _begins_with(panel, text):
         return
     label = panel.makeelement("p")
     strong = panel.makeelement("strong")
@@ -229,6 +228,16 @@ def _label(tab: HtmlElement, panel: HtmlElement) -> None:
     label.append(strong)
     label.tail, panel.text = panel.text, None
     panel.insert(0, label)
+
+
+def _begins_with(panel: HtmlElement, text: str) -> bool:
+    """Whether the first whole texts of a panel are its label; a word of code is none."""
+    beginning = ""
+    for one in islice(panel.itertext(), 20):
+        beginning = " ".join(f"{beginning}{one[: len(text) + LONGEST_BLANK]}".split())
+        if len(beginning) >= len(text):
+            break
+    return beginning == text
 
 
 def _unwrap_buttons(root: HtmlElement) -> None:
