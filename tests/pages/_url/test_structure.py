@@ -464,6 +464,14 @@ PAGES = {
         "<div role=tablist><b role=tab aria-controls=p>npm</b></div><div role=tabpanel id=p><pre>npm i x</pre></div>",
         ["//strong[. = 'npm']/following::pre"],
     ),
+    "ends that libxml2 does not see": (
+        "<h2>Title<h3>Sub</h3><p>one</p>two</p>three</br>four",
+        ["//h2[. = 'Title']", "//h3[. = 'Sub']", "//p[. = 'two']", "//p[. = 'three\nfour']"],
+    ),
+    "text around a part that goes": (
+        "<div>one<section hidden>unseen</section>two</div>",
+        ["//p[. = 'one two']"],
+    ),
     "elements without content": (
         f"<div><embed src=/a.svg><p>One</p><bgsound src=a><p>Two</p><p>{'long<wbr>' * 300} <b>word</b></p></div>",
         ["//p[. = 'One']", "//p[. = 'Two']", "//strong[. = 'word']", LINK.format("https://site.example.org/a.svg")],

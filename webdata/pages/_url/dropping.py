@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from lxml.html import Element, HtmlElement
 
-from webdata.pages._url.weights import Weights
+from webdata.pages._url.weights import BLOCKS, Weights
 
 
 class Removal(NamedTuple):
@@ -37,6 +37,8 @@ class Removals:
         outer = [*_outermost(element for element in body.iter("*") if element in chosen)] if chosen else []
         for element in outer:
             self.note(chosen[element], [element])
+            if element.tag in BLOCKS and element.tail:
+                element.tail = f" {element.tail}"
         if outer:
             self._weights = None
             drop(outer)

@@ -1,12 +1,14 @@
 """The tree of a page."""
 
 import re
+from collections.abc import Collection
 from html import escape
 
 from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from webdata.pages._url.bounds import bound_tables
+from webdata.pages._url.weights import HEADINGS
 
 OPENED_HEADING = re.compile(r"(<h[1-6]\b[^<>]*+>\s*+)<p\b[^<>]*+>", re.IGNORECASE)
 """A paragraph in a heading, which libxml2 ends before it; browsers do not."""
@@ -19,6 +21,9 @@ VOID = re.compile(
 
 https://html.spec.whatwg.org/#void-elements
 """
+LINE_END = re.compile(r"</br\s*+>", re.IGNORECASE)
+"""An end that browsers read as `br`."""
+PARAGRAPH = re.compile(r"<(/?)p(?=[\s/>])[^<>]*+>", re.IGNORECASE)
 CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 CONTROLS = re.compile(
     r"[\0-\x08\x0b\x0c\x0e-\x1f\ufdd0-\ufdef\ufffe\uffff]"
@@ -38,7 +43,8 @@ def tree(text: str) -> HtmlElement | None:
     """The tree of a page; None for a page without markup."""
     if text.lstrip("\ufeff \r\n\t").startswith("<?xml"):
         text = _without_sections(text)
-    text = VOID.sub(r"\g<0></\1>", IMAGE.sub("<img", OPENED_HEADING.sub(r"\1", text)))
+    text = OPENED_HEADING.sub(r"\1", _with_paragraphs(text))
+    text = VOID.sub(r"\g<0></\1>", IMAGE.sub("<img", LINE_END.sub("<br>", text)))
     parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     try:
         root = document_fromstring(_without_controls(text).encode("utf-8", "replace"), parser=parser)
@@ -50,7 +56,8 @@ def tree(text: str) -> HtmlElement | None:
         root.append(body)
     strays = [child for around in (root, *root.iterfind("head")) for child in around if child.tag not in HEAD]
     body[:0] = [stray for stray in strays if stray is not body]
-    _end_terms(root)
+    _end(root, ("dt", "dd"))
+    _end(root, HEADINGS)
     bound_tables(root)
     return root
 
@@ -61,12 +68,24 @@ def _without_controls(text: str) -> str:
     return CONTROLS.sub("\ufffd", text) if count else text
 
 
-def _end_terms(root: HtmlElement) -> None:
-    """Move, in place, terms and definitions out of those before them, which libxml2 does not end."""
-    for term in [*root.iter("dt", "dd")]:
-        around = term.getparent()
-        if around is not None and around.tag in ("dt", "dd"):
-            for one in reversed([term, *term.itersiblings()]):
+def _with_paragraphs(text: str) -> str:
+    """HTML in which the end of a paragraph that has not begun is an empty one: libxml2 would leave it out."""
+    is_open = False
+
+    def written(tag: re.Match[str]) -> str:
+        nonlocal is_open
+        was_open, is_open = is_open, not tag[1]
+        return tag[0] if was_open or is_open else "<p></p>"
+
+    return PARAGRAPH.sub(written, text)
+
+
+def _end(root: HtmlElement, tags: Collection[str]) -> None:
+    """Move, in place, elements out of those before them, which such a one ends, but not to libxml2."""
+    for element in [*root.iter(*tags)]:
+        around = element.getparent()
+        if around is not None and around.tag in tags:
+            for one in reversed([element, *element.itersiblings()]):
                 around.addnext(one)
 
 
