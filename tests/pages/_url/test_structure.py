@@ -472,6 +472,19 @@ PAGES = {
         "<div>one<section hidden>unseen</section>two</div>",
         ["//p[. = 'one two']"],
     ),
+    "a name of a language in a listing": (
+        "<pre><div><div>python</div><div><button>Copy</button></div><code class=language-python>def f():\n    return 1</code>"
+        "</div></pre>",
+        [LISTING, ONE_LISTING],
+    ),
+    "a rule in a cell": (
+        "<table><tr><th>A<th>B<tr><td>x<hr>y<td>z</table>",
+        ["//td[1][. = 'x<br>y' or br]", "not(//hr)"],
+    ),
+    "a fence of MathML": (
+        "<p><math><mi>f</mi><mfenced><mi>x</mi><mi>y</mi></mfenced></math></p>",
+        ["//p[. = '$f ( x, y )$']"],
+    ),
     "elements without content": (
         f"<div><embed src=/a.svg><p>One</p><bgsound src=a><p>Two</p><p>{'long<wbr>' * 300} <b>word</b></p></div>",
         ["//p[. = 'One']", "//p[. = 'Two']", "//strong[. = 'word']", LINK.format("https://site.example.org/a.svg")],

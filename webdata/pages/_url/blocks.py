@@ -243,6 +243,8 @@ def _fill(table: HtmlElement) -> None:
         table.addprevious(caption)
     for row in rows_of(table):
         for cell in row:
+            for rule in cell.iter("hr"):
+                rule.tag = "br"
             if next(cell.iterdescendants("br", *BLOCKS), None) is not None:
                 _write_lines(cell)
         for cell in [*row]:

@@ -6,7 +6,7 @@ beside them. A number is recognised by its place, its class and its digits, so t
 
 import re
 from collections.abc import Container, Iterator
-from itertools import islice
+from itertools import islice, takewhile
 
 from lxml.html import HtmlElement
 
@@ -74,6 +74,8 @@ BLOCK_STYLE = re.compile(r"display\s*:\s*(?:block|flex|grid|table(?:-row)?)\b", 
 FRAMES = ("div", "figcaption", "p", "small", "span")
 """Elements that may be the label of a listing."""
 MOST_FRAMES = 4
+MOST_BEGINNING = 10
+"""Elements of a listing before its code."""
 TOP = re.compile(r"(?:^|[;\s])top\s*:\s*(\d{1,9})(?:\.\d*)?px", re.IGNORECASE)
 """The style of a line that an editor puts in its place."""
 UNWRAPPED = re.compile(r"white-space(?:-collapse)?\s*:\s*(?:pre(?:-wrap|-line)?|break-spaces|preserve)", re.IGNORECASE)
@@ -327,6 +329,7 @@ def _enclose(code: HtmlElement) -> None:
 
 def _write(pre: HtmlElement, shared: Container[HtmlElement]) -> None:
     language = _language(pre, shared)
+    drop(_labels_within(pre, language))
     lines = _Lines()
     _read(pre, lines)
     tail = pre.tail
@@ -337,6 +340,16 @@ def _write(pre: HtmlElement, shared: Container[HtmlElement]) -> None:
     first = text.lstrip("\n")
     code.text = re.sub(r"(?m)^[ \t]*$", BLANK, first) if first else ""
     pre.append(code)
+
+
+def _labels_within(pre: HtmlElement, language: str) -> list[HtmlElement]:
+    """The element before the only code of a listing with nothing but the name of its language."""
+    codes = [*islice(pre.iter("code"), 2)]
+    if not language or len(codes) != 1 or codes[0].getparent() is pre:
+        return []
+    beginning = takewhile(lambda one: one.tag != "code", islice(pre.iter("*"), MOST_BEGINNING))
+    named = (one for one in beginning if one is not pre and not len(one))
+    return [one for one in named if (one.text or "").strip().casefold() == language.casefold()]
 
 
 def _label(pre: HtmlElement) -> HtmlElement | None:

@@ -102,5 +102,7 @@ def _linear(element: HtmlElement) -> str:
     form, count = FORMS.get(tag, ("", -1))
     if len(parts) == count:
         return form.format(*parts)
+    if tag == "mfenced":
+        return f"{element.get('open', '(')} {', '.join(parts)} {element.get('close', ')')}"
     joined = JOINTS.get(tag, " ").join(filter(None, [(element.text or "").strip(), *parts]))
     return AROUND.get(tag, "{}").format(joined)
