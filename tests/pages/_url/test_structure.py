@@ -507,3 +507,11 @@ def test_the_structure_of_a_page_stays(within, html, checks):
     text = within(html)
     read = fromstring(f"<div>{READER.render(text)}</div>").getroottree()
     assert [check for check in checks if not read.xpath(check)] == [], text
+
+
+@pytest.mark.parametrize(
+    "between", ["</body></html>", "</body><body class=b>", "</body></html><html><head></head><body>"]
+)
+def test_what_stands_behind_the_end_of_a_page_is_in_it(read, between):
+    """Browsers show what comes after the ends of `body` and `html`, and a second body, behind the first."""
+    assert read(f"<html><body><h1>One</h1><p>two</p>{between}<p>three</p></body></html>") == "# One\n\ntwo\n\nthree\n"

@@ -21,6 +21,11 @@ VOID = re.compile(
 
 https://html.spec.whatwg.org/#void-elements
 """
+PAGE_END = re.compile(r"</(?:body|html)\s*+>", re.IGNORECASE)
+"""An end behind which libxml2 leaves out all that follows; to browsers it is in the body.
+
+https://html.spec.whatwg.org/#parsing-main-afterbody
+"""
 LINE_END = re.compile(r"</br\s*+>", re.IGNORECASE)
 """An end that browsers read as `br`."""
 PARAGRAPH = re.compile(r"<(/?)p(?=[\s/>])[^<>]*+>", re.IGNORECASE)
@@ -43,7 +48,7 @@ def tree(text: str) -> HtmlElement | None:
     """The tree of a page; None for a page without markup."""
     if text.lstrip("\ufeff \r\n\t").startswith("<?xml"):
         text = _without_sections(text)
-    text = OPENED_HEADING.sub(r"\1", _with_paragraphs(text))
+    text = OPENED_HEADING.sub(r"\1", _with_paragraphs(PAGE_END.sub("", text)))
     text = VOID.sub(r"\g<0></\1>", IMAGE.sub("<img", LINE_END.sub("<br>", text)))
     parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     try:
