@@ -485,6 +485,10 @@ PAGES = {
         "<p><math><mi>f</mi><mfenced><mi>x</mi><mi>y</mi></mfenced></math></p>",
         ["//p[. = '$f ( x, y )$']"],
     ),
+    "a document without an end": (
+        f"<object data=x.svg><p>One</p><p>{'two ' * 200}</p>",
+        [LINK.format("https://site.example.org/a/x.svg"), "//p[. = 'One']"],
+    ),
     "elements without content": (
         f"<div><embed src=/a.svg><p>One</p><bgsound src=a><p>Two</p><p>{'long<wbr>' * 300} <b>word</b></p></div>",
         ["//p[. = 'One']", "//p[. = 'Two']", "//strong[. = 'word']", LINK.format("https://site.example.org/a.svg")],

@@ -30,6 +30,8 @@ PICTURES = ("amp-anim", "amp-img")
 NOTHING = ("about:", "data:")
 """The beginnings of addresses that stand until a script loads the document."""
 TINY = frozenset(["0", "1", "2", "0px", "1px"])
+LONGEST_FALLBACK = 600
+"""Characters of a text for browsers that cannot show a document; more is the page behind one whose end is missing."""
 YOUTUBE = "https://www.youtube.com/embed/"
 
 
@@ -70,8 +72,9 @@ def _link(element: HtmlElement, source: str) -> None:
         name = "Map"
     title = element.get("title") or element.get("aria-label") or (element.get("name") if name == "Frame" else None)
     tail = element.tail
+    fallback = [*element] if len(element.text_content()) > LONGEST_FALLBACK else []
     element.clear(keep_tail=False)
     element.tag, element.tail = "figure", tail
     link = element.makeelement("a", {"href": source})
     link.text = " ".join((title or "").split()) or name
-    element.append(link)
+    element.extend([link, *fallback])
