@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from lxml import etree
 from lxml.html import HtmlElement
@@ -16,6 +17,8 @@ LAYOUT = frozenset([
     "pre", "section", "table", "ul",
 ])  # fmt: skip
 """Elements in the cells of a layout table; a data table may have a short paragraph or list in a cell."""
+MOST_WIDE = 100
+"""Cells over several rows and columns of one table."""
 LONGEST = 600
 """Characters of the longest cell of a data table without headings."""
 
@@ -241,23 +244,24 @@ def _fill(table: HtmlElement) -> None:
     for caption in captions:
         caption.tag, caption.tail = "p", None
         table.addprevious(caption)
+    _split_columns(table)
     for row in rows_of(table):
         for cell in row:
             for rule in cell.iter("hr"):
                 rule.tag = "br"
             if next(cell.iterdescendants("br", *BLOCKS), None) is not None:
                 _write_lines(cell)
-        for cell in [*row]:
-            _split_columns(cell)
 
 
-def _split_columns(cell: HtmlElement) -> None:
-    """Make a cell of several rows and columns one for each column: the converter puts what is beside it elsewhere."""
-    columns, rows = _number(cell.get("colspan"), 1), _number(cell.get("rowspan"), 1)
-    if columns > 1 and rows > 1:
-        del cell.attrib["colspan"]
-        for _ in range(columns - 1):
-            cell.addnext(cell.makeelement(str(cell.tag), {"rowspan": str(rows)}))
+def _split_columns(table: HtmlElement) -> None:
+    """Make cells of several rows and columns one for each column: the converter puts what is beside them elsewhere."""
+    wide = (cell for row in rows_of(table) for cell in [*row] if cell.get("colspan") and cell.get("rowspan"))
+    for cell in islice(wide, MOST_WIDE):
+        columns, rows = _number(cell.get("colspan"), 1), _number(cell.get("rowspan"), 1)
+        if columns > 1 and rows > 1:
+            del cell.attrib["colspan"]
+            for _ in range(columns - 1):
+                cell.addnext(cell.makeelement(str(cell.tag), {"rowspan": str(rows)}))
 
 
 def _write_lines(cell: HtmlElement) -> None:

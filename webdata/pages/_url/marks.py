@@ -26,7 +26,7 @@ def marked(part: HtmlElement) -> None:
     for index in part.iter("sub", "sup"):
         if index.text and not len(index) and index.text.strip():
             index.text = _index(index.text, str(index.tag))
-        elif len(index) and len(index.text_content()) <= LONGEST:
+        elif len(index) == 1:
             _index_within(index)
 
 
@@ -70,7 +70,10 @@ def _index_within(index: HtmlElement) -> None:
     inner = index
     while len(inner) == 1 and not (inner.text or "").strip() and not (inner[0].tail or "").strip():
         inner = inner[0]
-    text = (inner.text or "").translate(RAISED if index.tag == "sup" else LOWERED)
+        if inner.tag in ("sub", "sup"):
+            return
+    text = inner.text or ""
+    text = text.translate(RAISED if index.tag == "sup" else LOWERED) if len(text) <= LONGEST else ""
     if len(inner) or not text.strip() or any(char.isascii() and char.isalnum() for char in text):
         return
     inner.text = text
