@@ -6,7 +6,7 @@ https://spec.commonmark.org/current/#left-flanking-delimiter-run
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import takewhile
 
 from lxml.html import HtmlElement
@@ -107,11 +107,19 @@ def _part(element: HtmlElement) -> None:
 
 def _join(element: HtmlElement) -> None:
     """Join an element with those of its kind right after it: `**a****b**` is no emphasis."""
-    while (after := _right_after(element)) is not None and KINDS.get(str(after.tag)) == KINDS[str(element.tag)]:
+    for after in [*_run(element)]:
         tail, after.tail = after.tail or "", None
         _write_around(after, tail, "")
         after.tag = "span"
         element.append(after)
+
+
+def _run(element: HtmlElement) -> Iterator[HtmlElement]:
+    """The elements of the kind of another that follow it and each other."""
+    last = element
+    while (after := _right_after(last)) is not None and KINDS.get(str(after.tag)) == KINDS[str(element.tag)]:
+        yield after
+        last = after
 
 
 def _right_after(element: HtmlElement) -> HtmlElement | None:

@@ -76,6 +76,8 @@ FRAMES = ("div", "figcaption", "p", "small", "span")
 MOST_FRAMES = 4
 MOST_BEGINNING = 10
 """Elements of a listing before its code."""
+MOST_LINES = 20_000
+"""Line ends by style of one page that are written."""
 TOP = re.compile(r"(?:^|[;\s])top\s*:\s*(\d{1,9})(?:\.\d*)?px", re.IGNORECASE)
 """The style of a line that an editor puts in its place."""
 UNWRAPPED = re.compile(r"white-space(?:-collapse)?\s*:\s*(?:pre(?:-wrap|-line)?|break-spaces|preserve)", re.IGNORECASE)
@@ -153,11 +155,14 @@ def _sort_lines(listing: HtmlElement) -> None:
 def _read_styles(root: HtmlElement) -> None:
     """Write, in place, the line ends of text that its style shows: as a listing if it is code, else as `br`."""
     within = {inner for pre in root.iter("pre") for inner in pre.iter("*")}
+    room = MOST_LINES
     for element in [*root.iter("code", "div", "p", "span", "td", "blockquote", "li")]:
         if element in within or not _is_unwrapped(element):
             continue
         within.update(element.iter("*"))
-        if "\n" not in element.text_content().strip():
+        lines = element.text_content().strip().count("\n")
+        room -= lines
+        if not lines or room < 0:
             continue
         if element.tag == "code":
             _enclose(element)
