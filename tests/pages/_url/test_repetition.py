@@ -255,6 +255,7 @@ def posts_of(names, head):
         "<div class=head itemprop=author><div class=who><span itemprop=name>{0}</span></div></div>",
         "<div class=head itemprop=author><div class=who><a href=/u>{0}</a></div></div>",
         "<div class=head><h4><a href=/u>{0}</a></h4><div>Senior member of this house</div></div>",
+        "<div class=head><div class=who><a href='/u/{0}.html'>{0}</a></div></div>",
     ],
 )
 def test_each_post_of_a_thread_names_its_author(read, head):

@@ -8,6 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import islice
+from urllib.parse import unquote
 
 from lxml.html import HtmlElement
 
@@ -44,7 +45,10 @@ LONGEST = 300
 NAMED = 1000
 """Characters of class names that are read."""
 LONGEST_DATE = 40
+SHORTEST = 3
+"""Letters of the shortest name that the address of a link has, too."""
 YEAR = re.compile(r"\d{4}|\d[-/.]\d{1,2}[-/.]\d{2}")
+SUFFIX = re.compile(r"/$|\.\w{1,5}$")
 LABEL = re.compile(r"\s*[^\d:]{1,40}:\s")
 """Words before a fact."""
 NEAR = 10
@@ -125,15 +129,23 @@ def heads_of_posts(weights: Weights) -> frozenset[HtmlElement]:
 
     Posts are siblings of one form, at least two of them with prose.
     """
-    blocks = (element for element in weights.elements if weights.prose[element] and _first_name(element))
-    forms = Counter(form(element) for element in blocks)
-    posts = {element for element in weights.elements if forms.get(form(element), 0) >= TWICE}
+    posts = _posts_of_one_form(weights)
     found: set[HtmlElement] = set()
     for name in _naming(weights):
         around = [name, *name.iterancestors()]
         outer = next((number for number, element in enumerate(around) if element in posts), 0)
         found.update(around[:outer])
     return frozenset(found)
+
+
+def _posts_of_one_form(weights: Weights) -> set[HtmlElement]:
+    blocks = (element for element in weights.elements if weights.prose[element] and _is_record(element))
+    forms = Counter(form(element) for element in blocks)
+    return {element for element in weights.elements if forms.get(form(element), 0) >= TWICE}
+
+
+def _is_record(element: HtmlElement) -> bool:
+    return bool(_first_name(element)) or element.tag in ("article", "li")
 
 
 def behind_posts(weights: Weights) -> list[HtmlElement]:
@@ -253,8 +265,8 @@ def _posts(inner: HtmlElement, weights: Weights) -> HtmlElement | None:
 def _naming(weights: Weights) -> Iterator[HtmlElement]:
     """What says whose a post is, and of when: times, headings, linked terms of facts, but no rank below a name.
 
-    Also the names of authors by schema.org, or else their first links, and those beside their pictures, and on a page
-    without a time for each the dates.
+    Also the names of authors by schema.org, or else their first links, those beside their pictures, and those at the
+    end of their links' addresses, and on a page without a time for each the dates.
     """
     yield from _authors(weights)
     times = (time for time in weights.elements[0].iter("time") if weights.text[time])
@@ -271,11 +283,12 @@ def _naming(weights: Weights) -> Iterator[HtmlElement]:
 
 
 def _authors(weights: Weights) -> Iterator[HtmlElement]:
-    """The elements with the name that the picture before them has, and the names of authors in microdata.
+    """The elements with the name that the picture before them or their address has, and those of authors in microdata.
 
     A picture in one link with its name is a button.
     """
     name, left, link = "", 0, None
+    posts = _posts_of_one_form(weights)
     for element in weights.elements:
         left -= 1
         if element.tag == "img" and (alt := element.get("alt")):
@@ -284,9 +297,24 @@ def _authors(weights: Weights) -> Iterator[HtmlElement]:
             left = 0
             if link is None or link not in (element, *element.iterancestors()):
                 yield element
+        elif element.tag == "a" and _is_named_by_address(element) and not posts.isdisjoint(element.iterancestors()):
+            yield element
         elif element.get("itemprop") == "author":
             named = [inner for inner in element.iter("*") if inner.get("itemprop") == "name"]
             yield from named or islice((link for link in element.iter("a") if weights.text[link]), 1)
+
+
+def _is_named_by_address(link: HtmlElement) -> bool:
+    """Whether the address of a link ends with its text, as that of a member does: `/users/12/ann-smith`."""
+    address = SUFFIX.sub("", link.get("href", ""))
+    if "#" in address or "=" in address or any(picture.get("alt") for picture in link.iter("img")):
+        return False
+    name, address = _letters(link.text_content()), _letters(address)
+    return len(name) >= SHORTEST and address.endswith(name)
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, unquote(text[-NAMED:]))).casefold()
 
 
 def _is_date(element: HtmlElement, weights: Weights) -> bool:
