@@ -56,6 +56,7 @@ GENERATORS = {
     PageKind.DOCUMENTATION: (
         "sphinx", "docusaurus", "mkdocs", "vitepress", "vuepress", "gitbook", "mdbook", "docutils", "starlight",
         "readme", "asciidoctor", "docbook", "antora", "javadoc", "doxygen", "nextra", "hugo docsy",
+        "rustdoc", "mintlify", "docfx", "pdoc", "typedoc",
     ),
 }  # fmt: skip
 """Beginnings of the texts of `<meta name=generator>`."""
@@ -65,12 +66,12 @@ MARKS = {
         "phpbb", "ipsComment", "ipsTopic", "MessageList", "CommentThread", "js-discussion", "js-timeline-item",
         "TimelineItem", "fatitem", "comtr", "question-page", "answercell", "App-content--discussion", "PostStream",
         "DiscussionPage", "shreddit-post", "shreddit-comment", "postlist", "postbit", "post_wrapper", "postcontainer",
-        "comment-node", "comments_subtree",
+        "comment-node", "comments_subtree", "commentarea", "postbit_buttons", "quoted-switch", "react-issue-comment",
     ]),
     PageKind.DOCUMENTATION: frozenset([
         "sphinxsidebar", "rst-content", "bd-article", "theme-doc-markdown", "docs-doc-page", "md-content__inner",
         "vp-doc", "sl-markdown-content", "devsite-article-body", "refentry", "sect1", "bd-main", "docMainContainer",
-        "wy-nav-content", "doc-content", "markdown-section", "furo",
+        "wy-nav-content", "doc-content", "markdown-section", "furo", "furo-main-content",
     ]),
     PageKind.PRODUCT: frozenset(["single-product", "template-product", "woocommerce-product-gallery"]),
     PageKind.LISTING: frozenset(["template-collection", "post-type-archive", "tax-product_cat", "archive"]),
