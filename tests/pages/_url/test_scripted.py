@@ -121,6 +121,7 @@ FLAT = [{"post": 1, "trees": 2}, POST, [3, 6, 9], *(
 
 ESCAPED = json.dumps(json.dumps(STATE))[1:-1]
 """STATE within a text of JavaScript."""
+OF_ANGULAR = json.dumps(STATE).replace('"', "&q;")
 IN_HEXADECIMAL = json.dumps(STATE).replace('"', r"\x22")
 
 
@@ -130,6 +131,7 @@ IN_HEXADECIMAL = json.dumps(STATE).replace('"', r"\x22")
         as_data(STATE),
         as_data(FLAT, "__NUXT_DATA__"),
         f"{SHELL}<script>window.__NUXT__ = {json.dumps(STATE)};</script>",
+        f"{SHELL}<script type='application/json'>{OF_ANGULAR}</script>",
         f"{SHELL}<script>window['__APOLLO_STATE__']={json.dumps(STATE)}</script>",
         f"{SHELL}<script>window.__INITIAL_STATE__=JSON.parse({json.dumps(json.dumps(STATE))});</script>",
         f"{SHELL}<script>window.__STATE__=JSON.parse('{json.dumps(STATE)}');</script>",
@@ -146,6 +148,7 @@ IN_HEXADECIMAL = json.dumps(STATE).replace('"', r"\x22")
         "Next",
         "Nuxt 3",
         "Nuxt 2",
+        "Angular",
         "Apollo",
         "parsed",
         "quoted",

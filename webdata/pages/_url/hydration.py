@@ -40,6 +40,9 @@ FLIGHT = re.compile(r"\b__next_f\.push\(\s*+(?=\[)")
 """The beginning of a script with a part of what React's server components send, as Next writes it."""
 ROW = re.compile(rb"[0-9a-f]*+:(?:T([0-9a-f]{1,6}),|[A-Z]*+)")
 """The beginning of a row of that: `5:{…}` until the end of the line, `6:T1f,…` with a length in bytes."""
+ANGULAR_SIGNS = {"a": "&", "g": ">", "l": "<", "q": '"', "s": "'"}
+ANGULAR = re.compile(r"&([aglqs]);")
+"""Signs as older versions of Angular write them in the state of a page."""
 QUOTED = re.compile(r"'((?:[^'\\]|\\.)*+)'", re.DOTALL)
 OTHER_ESCAPES = re.compile(r"\\(?:x([0-9a-fA-F]{2})|(.))|\"", re.DOTALL)
 """Escapes of JavaScript, of which JSON has not all, and quotation marks that JSON has to escape."""
@@ -113,7 +116,7 @@ def _texts(root: HtmlElement) -> Iterator[tuple[str, bool]]:
     for script in root.iter("script"):
         text, media = script.text or "", script.get("type", "").lower()
         if media.endswith(("/json", "+json", "/shoebox")) and media != "application/ld+json":
-            yield text, script.get("id") == "__NUXT_DATA__"
+            yield ANGULAR.sub(lambda sign: ANGULAR_SIGNS[sign[1]], text), script.get("id") == "__NUXT_DATA__"
         elif media in ("", "text/javascript", "module") and (found := VARIABLE.search(text[:LONGEST_DATA])):
             yield text[found.end() :], False
     for element in root.iter("*"):  # Astro, Discourse, Inertia and others write it into attributes
