@@ -24,6 +24,7 @@ from webdata.pages._url.names import (
     CHROME_NAMES,
     COMMENT_NAMES,
     COMMENTS,
+    NAMED,
     SIGNATURES,
     id_words,
     tokens,
@@ -91,7 +92,8 @@ def _comments(parts: list[HtmlElement], kind: PageKind, weights: Weights) -> lis
     found: dict[HtmlElement, None] = {}
     groups = _around_groups(weights) if kind is PageKind.PRODUCT else frozenset()
     for element in parts:
-        is_one = _is_comments(element) or (element in groups and not REVIEW_NAMES.isdisjoint(words_of(element)))
+        is_group = element in groups and not REVIEW_NAMES.isdisjoint(words_of(element))
+        is_one = is_group or _is_comments(element, weights)
         if is_one and not any(around in found for around in element.iterancestors()):
             found[element] = None
     left = weights.total - sum(weights.prose[element] for element in found)
@@ -130,8 +132,13 @@ def _beside_in(around: HtmlElement, kept: HtmlElement) -> Iterator[HtmlElement]:
             yield from _beside_in(element, kept)
 
 
-def _is_comments(element: HtmlElement) -> bool:
-    return _type(element) in ("Comment", "UserComments", "Review") or not COMMENTS.isdisjoint(tokens(element))
+def _is_comments(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element has comments by its type, class or id; one of an id with paragraphs is a section."""
+    if _type(element) in ("Comment", "UserComments", "Review"):
+        return True
+    if not COMMENTS.isdisjoint(element.get("class", "")[:NAMED].split()):
+        return True
+    return element.get("id") in COMMENTS and not any(child.tag == "p" and weights.prose[child] for child in element)
 
 
 def _around_groups(weights: Weights) -> Container[HtmlElement]:
