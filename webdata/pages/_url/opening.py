@@ -247,7 +247,7 @@ def _unwrap_buttons(root: HtmlElement) -> None:
         around = button.getparent()
         if around not in sentences:
             sentences[around] = _is_sentence(around)
-        if _is_title(button) or sentences[around]:
+        if _is_title(button) or _has_paragraph(button) or sentences[around]:
             button.attrib.pop("role", None)
             button.tag = "span" if next(button.iterdescendants(*BLOCKS), None) is None else "div"
 
@@ -290,3 +290,9 @@ def _is_block(element: HtmlElement) -> bool:
         return False
     before = element.getprevious()
     return before is None or not (before.tail or "").strip()
+def _has_paragraph(button: HtmlElement) -> bool:
+    """Whether a button has a paragraph with other text before it, as an answer of a program with what it means."""
+    paragraph = next(button.iterdescendants("p"), None) if button.tag == "button" else None
+    return paragraph is not None and size(button.text_content()) > size(paragraph.text_content()) > 0
+
+
