@@ -8,6 +8,7 @@ from lxml.html import HtmlElement
 
 from webdata.pages._url import mathematics
 from webdata.pages._url.blocks import mark_roles
+from webdata.pages._url.cleaning import is_hidden
 from webdata.pages._url.columns import join_columns
 from webdata.pages._url.dropping import drop
 from webdata.pages._url.embedded import link_embedded
@@ -15,6 +16,7 @@ from webdata.pages._url.listings import listed
 from webdata.pages._url.obscured import show_addresses
 from webdata.pages._url.pictures import choose_pictures
 from webdata.pages._url.prices import join_prices
+from webdata.pages._url.repetition import form
 from webdata.pages._url.shadow import unfold_shadows
 from webdata.pages._url.twins import set_apart
 from webdata.pages._url.weights import BLOCKS, HEADINGS, PROSE, size
@@ -43,6 +45,7 @@ def opened(root: HtmlElement, base: str) -> None:
     join_columns(root)
     _use_noscript(root)
     _label_tabs(root)
+    _label_linked(root)
     _label_choices(root)
     _label_marked(root)
     _open_answers(root)
@@ -105,6 +108,29 @@ def _label_tabs(root: HtmlElement) -> None:
                 _label(tab, panel)
         if pairs and all(panel is not None and panel is not tablist for _, panel in pairs):
             drop(tab for tab, _ in pairs)
+
+
+def _label_linked(root: HtmlElement) -> None:
+    """Put links above the parts that they lead to, which are siblings of one form, some of them hidden."""
+    identified = {name: element for element in root.iter("*") if (name := element.get("id"))}
+    for tablist in [*root.iter("div", "nav", "ul")]:
+        links = [_only_link(child) for child in islice(tablist, MOST_TABS + 1)]
+        if not 1 < len(links) <= MOST_TABS or None in links:
+            continue
+        panels = [identified.get(link.get("href", "")[1:]) for link in links if link is not None]
+        shown = [(form(panel), is_hidden(panel)) for panel in panels if panel is not None]
+        if len(shown) == len(links) and len({one for one, _ in shown}) == 1 and any(hidden for _, hidden in shown):
+            for link, panel in zip(links, panels, strict=True):
+                if link is not None and panel is not None:
+                    _label(link, panel)
+            drop([*tablist])
+
+
+def _only_link(element: HtmlElement) -> HtmlElement | None:
+    """The link to a place in the page that an element is, or that is alone in it."""
+    link = element if element.tag == "a" else element[0] if len(element) == 1 else None
+    is_one = link is not None and link.tag == "a" and link.get("href", "").startswith("#")
+    return link if is_one else None
 
 
 def _label_choices(root: HtmlElement) -> None:
@@ -268,6 +294,12 @@ def _is_title(button: HtmlElement) -> bool:
     return bool(opens) and size(button.text_content()) >= 12 and " " in button.text_content().strip()
 
 
+def _has_paragraph(button: HtmlElement) -> bool:
+    """Whether a button has a paragraph with other text before it, as an answer of a program with what it means."""
+    paragraph = next(button.iterdescendants("p"), None) if button.tag == "button" else None
+    return paragraph is not None and size(button.text_content()) > size(paragraph.text_content()) > 0
+
+
 def _is_sentence(around: HtmlElement | None) -> bool:
     """Whether the text beside the buttons in an element is words."""
     if around is None or around.tag not in SENTENCES:
@@ -290,9 +322,3 @@ def _is_block(element: HtmlElement) -> bool:
         return False
     before = element.getprevious()
     return before is None or not (before.tail or "").strip()
-def _has_paragraph(button: HtmlElement) -> bool:
-    """Whether a button has a paragraph with other text before it, as an answer of a program with what it means."""
-    paragraph = next(button.iterdescendants("p"), None) if button.tag == "button" else None
-    return paragraph is not None and size(button.text_content()) > size(paragraph.text_content()) > 0
-
-
