@@ -31,7 +31,7 @@ from webdata.pages._url.names import (
 from webdata.pages._url.page_kinds import PageKind
 from webdata.pages._url.pointers import links_again, other_languages, repeated_links, skip_links
 from webdata.pages._url.prices import free_prices, repeated_prices
-from webdata.pages._url.repetition import heads_of_posts, is_quotation
+from webdata.pages._url.repetition import form, heads_of_posts, is_quotation
 from webdata.pages._url.twins import twins
 from webdata.pages._url.weights import BLOCKS, HEADINGS, PROSE, Weights
 
@@ -266,17 +266,43 @@ def _unopened(parts: list[HtmlElement], weights: Weights) -> Iterator[HtmlElemen
 
     A hidden row with as many cells as a shown one of its table is the rest of that.
     """
-    rows = {(row.getparent(), len(row)) for row in parts if row.tag == "tr" and len(row) > 1 and not is_hidden(row)}
-    hidden = [e for e in parts if is_hidden(e) and (e.getparent(), len(e)) not in rows]
+    shown = {(form(e), len(e)) for e in parts if len(e) > 1 and not is_hidden(e) and (e.tag == "tr" or e.get("class"))}
+    hidden = [e for e in parts if is_hidden(e) and not ((form(e), len(e)) in shown and _is_alike(e, weights))]
     is_opened = {element: _is_opened(element, weights) for element in hidden}
     forms: defaultdict[tuple[object, ...], list[HtmlElement]] = defaultdict(list)
     for element in hidden:
         forms[_place(element)].append(element)
-    for element in hidden:
-        alike = forms[_place(element)]
-        is_one_of_many = len(alike) >= FEW and sum(map(is_opened.__getitem__, alike)) > HALF * len(alike)
-        if not is_opened[element] and not (is_one_of_many and element.get("class")):
-            yield element
+    for alike in forms.values():
+        opened = max(sum(is_opened[element] for element in alike), _answers(alike, weights))
+        are_many = len(alike) >= FEW and opened > HALF * len(alike)
+        yield from (e for e in alike if not is_opened[e] and not (are_many and e.get("class")))
+
+
+def _is_alike(element: HtmlElement, weights: Weights) -> bool:
+    """Whether a hidden element of the form of a shown one is content as that is."""
+    if element.tag == "tr":
+        return True
+    is_text = weights.text[element] >= PROSE and _is_free_text(element, weights)
+    return is_text and not _is_dialog(element)
+
+
+def _is_free_text(element: HtmlElement, weights: Weights) -> bool:
+    """Whether most of an element's text is outside links, and nothing in it is to be filled in."""
+    if weights.linked[element] > HALF * weights.text[element]:
+        return False
+    return next(element.iterdescendants("input", "label", "select"), None) is None
+
+
+def _answers(alike: list[HtmlElement], weights: Weights) -> int:
+    """How many different texts outside links stand in hidden elements right behind a shown text, such as a question."""
+    texts = set()
+    for element in alike:
+        before = element.getprevious()
+        is_titled = before is not None and not is_hidden(before) and weights.text[before] > 0
+        is_short = weights.text[element] < ARTICLE
+        if is_titled and is_short and element.tag in BLOCKS and _is_free_text(element, weights):
+            texts.add(element.text_content().strip())
+    return len(texts - {""})
 
 
 def _place(element: HtmlElement) -> tuple[object, ...]:
