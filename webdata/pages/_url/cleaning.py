@@ -354,7 +354,7 @@ def _is_dialog(element: HtmlElement) -> bool:
 
 def _landmarks(parts: list[HtmlElement], weights: Weights) -> list[HtmlElement]:
     """The landmarks of the whole page, but none with the page's heading; all stay where little would be left."""
-    landmarks = (element for element in parts if _is_landmark(element) or _is_footer_in_main(element, weights))
+    landmarks = (e for e in parts if _is_landmark(e, weights) or _is_footer_in_main(e, weights))
     found = [element for element in landmarks if element not in weights.headed]
     outer: dict[HtmlElement, None] = {}
     for element in found:
@@ -384,9 +384,10 @@ def _is_footer(element: HtmlElement) -> bool:
     return element.tag == "footer" or element.get("role") == "contentinfo"
 
 
-def _is_landmark(element: HtmlElement) -> bool:
+def _is_landmark(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element is a landmark of the whole page; prose without a link is no navigation."""
     if element.tag in LANDMARKS or element.get("role") in LANDMARK_ROLES:
-        return True
+        return element.tag != "nav" or weights.links[element] > 0 or not weights.prose[element]
     return element.tag in ("header", "footer") and not is_inner(element)
 
 
