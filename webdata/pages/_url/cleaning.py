@@ -204,12 +204,18 @@ def _forms(parts: list[HtmlElement], weights: Weights, kind: PageKind) -> Iterat
     """Forms with several fields for words, and labels of boxes; on a product's page these may be its variants."""
     for element in parts:
         if element.tag == "form":
+    kept: set[HtmlElement | None] = set()
             fields = sum(1 for field in element.iter("input", "textarea") if field.get("type", "text") in FIELDS)
+        if element.getparent() in kept:
+            kept.add(element)
             choices = sum(weights.text[field] for field in element.iter("label", "select"))
             is_prose = weights.prose[element] - choices > SOME * weights.total
             if fields > 1 and element not in weights.headed and not is_prose:
                 yield element
-        elif kind is not PageKind.PRODUCT and _is_label(element) and not weights.prose[element]:
+            if kind is PageKind.DOCUMENTATION and sum(weights.text[p] > 0 for p in element.iter("p")) >= fields > 1:
+                is_prose = True  # parameters of a call, each with what it does
+                kept.add(element)
+        elif kind is not PageKind.PRODUCT and _is_label(element) and not weights.prose[element] and element not in kept:
             yield element
 
 
