@@ -118,7 +118,7 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
         ("control", (e for e in parts if _is_control(e, weights))),
         ("twin for screen readers", for_readers),
         ("twin for screen readers", (e for e in twins(weights) if e.getprevious() not in for_readers)),
-        ("dialog", _dialogs(parts, weights)),
+        ("dialog", (e for e in _dialogs(parts, weights) if not (kind is PageKind.PRODUCT and _is_of_facts(e)))),
         ("hidden", _unopened(parts, weights)),
         ("hidden", (e for e in parts if _is_hidden_label(e, weights))),
         ("skip link", skip_links(weights)),
@@ -346,6 +346,12 @@ def _dialogs(parts: list[HtmlElement], weights: Weights) -> Iterator[HtmlElement
 
 def _is_dialog(element: HtmlElement) -> bool:
     """Whether an element is shown over the page once it is opened, by its name, role, class or attribute.
+
+def _is_of_facts(element: HtmlElement) -> bool:
+    """Whether an element holds a table and nothing to fill in, as the sizes of a product."""
+    fields = next(element.iterdescendants("input", "textarea"), None)
+    return fields is None and next(element.iterdescendants("table"), None) is not None
+
 
     https://html.spec.whatwg.org/multipage/popover.html
     """
