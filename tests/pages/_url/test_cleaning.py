@@ -548,3 +548,91 @@ def test_a_headline_that_leads_to_its_own_page_stays_outside_of_main(read):
 def test_what_programs_write_for_print_and_as_buttons_is_left_out(within, html, left):
     """Lines of wikis that screens do not show, their lists of translations, and the button of an open part."""
     assert within(html) == left
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "".join(
+            f"<div class=i><div class=q>How {word}?</div><div class=a style='display: none'>Two {word}.</div></div>"
+            for word in ("deep", "wide", "far")
+        ),
+        f"<div class='plan month'><b>9</b><p>It</div><div class='plan year' hidden><b>Two far</b><p>{NOTE}</div>",
+        "<ul><li><a href=#a>1</a><li><a href=#b>2</a></ul><i id=a class=t>One</i><i id=b class=t hidden>Two far</i>",
+    ],
+    ids=["answers", "prices", "tabs"],
+)
+def test_short_hidden_texts_beside_shown_ones_are_content(within, html):
+    """Answers below questions, the same list for another time, and parts to which links above them lead."""
+    assert "Two far" in within(html)
+
+
+@pytest.mark.parametrize(
+    "note",
+    ["Sold out", "<label>{0} Sold out</label>", "<a href='/{0}'>{0} Sold out</a>"],
+    ids=["notes", "filters", "menus"],
+)
+def test_hidden_notes_filters_and_menus_below_titles_are_none(within, note):
+    """The same text in each record says something of none of them."""
+    records = (f"<div class=c><h4>{word}</h4><div class=s hidden>{note.format(word)}</div></div>" for word in "ABC")
+    assert "Sold out" not in within("".join(records))
+
+
+@pytest.mark.parametrize(
+    "aside",
+    [
+        "<aside role=doc-endnotes><ol><li>See <a href=/1>1</a>, <a href=/2>2</a>, <a href=/3>three</a>.</ol></aside>",
+        "<aside class=note><p>Mind the step, and see what the <a href=/three>three</a> say.</p></aside>",
+    ],
+    ids=["role", "note"],
+)
+def test_notes_of_a_text_are_not_beside_it(read, aside):
+    """An aside with another role, and one right behind a paragraph that is no links, are of an article."""
+    html = f"<meta property=og:type content=article><article><h1>T</h1>{f'<p>{NOTE * 3}</p>' * 5}{aside}</article>"
+    assert "three" in read(html)
+
+
+def test_prose_without_links_is_no_navigation(within):
+    """Page builders write answers as `nav`."""
+    answer = "<nav class=list><p>Three metres, as far as anyone who was there at noon could tell us.</p></nav>"
+    assert "Three metres" in within(f"<div>How deep?</div>{answer}")
+
+
+def test_parameters_in_a_form_are_documentation(read):
+    """A form in which each field is explained is what the page is about; others are not."""
+    field = "<div><label for=a{0}>key{0}</label><p>The name {0}.</p><input id=a{0}></div>"
+    form = f"<form>{''.join(map(field.format, 'xyz'))}</form><form><label>Mail<input></label><input>Join</form>"
+    html = f"<meta name=generator content=Sphinx><main><h1>T</h1><p>{NOTE * 9}</p>{form}</main>"
+    assert ("keyx" in read(html), "Join" in read(html)) == (True, False)
+
+
+def test_an_answer_of_a_program_in_a_button_is_text(within):
+    """A button with a paragraph behind other text opens what it names."""
+    assert (
+        within("<button><b>404</b><p>No such key</p></button><button><p>Send</p></button>") == "**404**\n\nNo such key"
+    )
+
+
+@pytest.mark.parametrize("html", ["", "<meta property=og:type content=article>"])
+def test_sections_with_ids_are_no_chrome(read, html):
+    """Several siblings with ids and headings are sections, whatever their ids say."""
+    sections = "".join(
+        f"<section id={name}><h2>Haus</h2><p>{name} {NOTE}</p></section>" for name in ("author", "share", "x")
+    )
+    text = read(f"<title>T</title>{html}<article><h1>T</h1><p>{NOTE * 9}</p>{sections}<p>{NOTE}</p></article>")
+    assert "author I had" in text
+
+
+def test_a_section_about_comments_is_no_comments(read):
+    """An id made of a heading names a section if paragraphs stand right in it."""
+    html = f"<title>T</title><main><h1>T</h1><p>{NOTE * 9}</p><div id=comments><h2>Comments</h2>{{}}</div></main>"
+    assert "Say hello" in read(html.format(f"<p>Say hello. {NOTE}</p>"), content="main")
+    assert "Say hello" not in read(html.format(f"<ol><li><p>Say hello. {NOTE}</p></ol>"), content="main")
+
+
+def test_a_table_in_a_dialog_is_of_a_product(read):
+    """Sizes that a click shows are facts of it; a form that a click shows is not."""
+    product = "<div itemscope itemtype='https://schema.org/Product'><div itemscope itemtype='https://schema.org/Offer'>"
+    html = f"<title>T</title>{product}<h1>T</h1><p>{NOTE * 9}</p><div role=dialog>{{}}</div></div>"
+    table = "<table><tr><td>S<td>90 cm</table>"
+    assert ("90 cm" in read(html.format(table)), "90 cm" in read(html.format(f"{table}<input>"))) == (True, False)

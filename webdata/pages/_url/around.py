@@ -6,7 +6,18 @@ from itertools import islice
 
 from lxml.html import HtmlElement
 
-from webdata.pages._url.cleaning import ARTICLE, HALF, MUCH, SOME, WHOLES, is_aside, is_hidden, text_of, with_headings
+from webdata.pages._url.cleaning import (
+    ARTICLE,
+    HALF,
+    MUCH,
+    SOME,
+    WHOLES,
+    is_aside,
+    is_hidden,
+    is_of_text,
+    text_of,
+    with_headings,
+)
 from webdata.pages._url.dropping import Removals
 from webdata.pages._url.names import ARTICLE_NAMES, CHROME_NAMES, all_words
 from webdata.pages._url.opening import TITLES
@@ -48,7 +59,7 @@ def _remove_around(body: HtmlElement, weights: Weights, inside: Container[HtmlEl
     removals.drop(
         body,
         ("hidden", (e for e in hidden if not _is_controlled(e, targets, shown))),
-        ("aside", (e for e in names if is_aside(e) and weights.links[e])),
+        ("aside", (e for e in names if is_aside(e) and weights.links[e] and not is_of_text(e, weights))),
         (
             "named chrome of an article",
             with_headings(e for e in names if e in named and not _is_title(e, named, weights)),

@@ -37,8 +37,8 @@ from webdata.pages._url.weights import BLOCKS, HEADINGS, PROSE, Weights
 
 UNSEEN = frozenset([
     "amp-ad", "amp-analytics", "amp-auto-ads", "amp-consent", "amp-embed", "amp-pixel", "amp-sidebar",
-    "amp-state", "amp-sticky-ad", "applet", "area", "audio", "base", "basefont", "bgsound", "canvas",
-    "command", "datalist", "embed", "frame", "iframe", "keygen", "link", "map", "meta", "noframes",
+    "amp-state", "amp-sticky-ad", "amp-user-notification", "applet", "area", "audio", "base", "basefont",
+    "bgsound", "canvas", "command", "datalist", "embed", "frame", "iframe", "keygen", "link", "map", "meta", "noframes",
     "noscript", "object", "param", "script", "style", "svg", "template", "title", "video",
 ])  # fmt: skip
 """Elements that are never rendered as text of the page."""
@@ -52,6 +52,7 @@ DIALOGS = frozenset(["dialog", "alertdialog"])
 INNER = frozenset(["article", "main"])
 PAGE = frozenset(["body", "html", "main"])
 SENTENCES = frozenset(["dd", "li", "p", "td"])
+TEXTS = frozenset(["p", "pre", "ol", "ul"])
 WHOLES = frozenset(["blockquote", "code", "dl", "figure", "li", "ol", "p", "pre", "table", "ul"])
 """Elements of which no part is removed alone."""
 HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -197,24 +198,25 @@ def is_headline(element: HtmlElement, weights: Weights) -> bool:
 
 
 def is_aside(element: HtmlElement) -> bool:
-    return element.tag == "aside" or element.get("role") == "complementary"
+    """Whether an element is beside the content, by its role or, without one, its name: footnotes have another role."""
+    return (element.get("role") or element.tag) in ("aside", "complementary")
 
 
 def _forms(parts: list[HtmlElement], weights: Weights, kind: PageKind) -> Iterator[HtmlElement]:
     """Forms with several fields for words, and labels of boxes; on a product's page these may be its variants."""
-    for element in parts:
-        if element.tag == "form":
     kept: set[HtmlElement | None] = set()
-            fields = sum(1 for field in element.iter("input", "textarea") if field.get("type", "text") in FIELDS)
+    for element in parts:
         if element.getparent() in kept:
             kept.add(element)
+        if element.tag == "form":
+            fields = sum(1 for field in element.iter("input", "textarea") if field.get("type", "text") in FIELDS)
             choices = sum(weights.text[field] for field in element.iter("label", "select"))
             is_prose = weights.prose[element] - choices > SOME * weights.total
-            if fields > 1 and element not in weights.headed and not is_prose:
-                yield element
             if kind is PageKind.DOCUMENTATION and sum(weights.text[p] > 0 for p in element.iter("p")) >= fields > 1:
                 is_prose = True  # parameters of a call, each with what it does
                 kept.add(element)
+            if fields > 1 and element not in weights.headed and not is_prose:
+                yield element
         elif kind is not PageKind.PRODUCT and _is_label(element) and not weights.prose[element] and element not in kept:
             yield element
 
@@ -270,7 +272,8 @@ def _is_hidden_label(element: HtmlElement, weights: Weights) -> bool:
 def _unopened(parts: list[HtmlElement], weights: Weights) -> Iterator[HtmlElement]:
     """The hidden elements that are no content; where most of one place and form are, all are, as short answers.
 
-    A hidden row with as many cells as a shown one of its table is the rest of that.
+    A hidden row with as many cells as a shown one of its table is the rest of that, and so is a part of some text, such
+    as the prices of a year beside those of a month.
     """
     shown = {(form(e), len(e)) for e in parts if len(e) > 1 and not is_hidden(e) and (e.tag == "tr" or e.get("class"))}
     hidden = [e for e in parts if is_hidden(e) and not ((form(e), len(e)) in shown and _is_alike(e, weights))]
@@ -344,14 +347,14 @@ def _dialogs(parts: list[HtmlElement], weights: Weights) -> Iterator[HtmlElement
     return (element for element in dialogs if is_beside or weights.share(element) < MUCH)
 
 
-def _is_dialog(element: HtmlElement) -> bool:
-    """Whether an element is shown over the page once it is opened, by its name, role, class or attribute.
-
 def _is_of_facts(element: HtmlElement) -> bool:
     """Whether an element holds a table and nothing to fill in, as the sizes of a product."""
     fields = next(element.iterdescendants("input", "textarea"), None)
     return fields is None and next(element.iterdescendants("table"), None) is not None
 
+
+def _is_dialog(element: HtmlElement) -> bool:
+    """Whether an element is shown over the page once it is opened, by its name, role, class or attribute.
 
     https://html.spec.whatwg.org/multipage/popover.html
     """
@@ -462,12 +465,21 @@ def _is_sidebar(element: HtmlElement, weights: Weights) -> bool:
         return False
     if element in weights.headed or weights.text[element] > HALF * weights.whole or is_quotation(element):
         return False
+    if is_of_text(element, weights):
+        return False
     if not weights.prose[element] and not (is_inner(element) if named else _is_inner_article(element)):
         return True
     if weights.links[element] < FEW:
         return False
     needed = DENSE if weights.share(element) < SOME else VERY_DENSE
     return weights.linked[element] > needed * weights.text[element]
+
+
+def is_of_text(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element stands right behind a paragraph and is no links itself, as a note in documentation."""
+    before = element.getprevious()
+    is_behind = before is not None and before.tag in TEXTS and weights.own_prose[before] > 0
+    return is_behind and weights.linked[element] <= HALF * weights.text[element]
 
 
 def _is_inner_article(element: HtmlElement) -> bool:
