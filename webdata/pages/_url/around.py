@@ -46,7 +46,7 @@ def remove_around_text(body: HtmlElement, kind: PageKind, removals: Removals) ->
 
 
 def _remove_around(body: HtmlElement, weights: Weights, inside: Container[HtmlElement], removals: Removals) -> None:
-    targets = _targets(body)
+    targets = _targets(body) | _sections(weights)
     known = CHROME_NAMES if inside else ARTICLE_NAMES  # comments stay on a page that may be about them
     names = {e: known.intersection(all_words(e, targets)) for e in _nameable(weights) if e not in inside}
     prose: Counter[str] = Counter()
@@ -138,6 +138,15 @@ def _targets(body: HtmlElement) -> frozenset[str]:
     links = (link.get("href", "")[1:] for link in body.iter("a") if link.get("href", "").startswith("#"))
     controlled = (name for e in body.iter("*") for name in (e.get("aria-controls") or "").split())
     return frozenset((*links, *controlled))
+
+
+def _sections(weights: Weights) -> frozenset[str]:
+    """The ids of sections, which are anchors: several siblings of one form have one and begin with a heading."""
+    found: defaultdict[Form, list[str]] = defaultdict(list)
+    for element in weights.elements[1:]:
+        if (name := element.get("id")) and len(element) and element[0].tag in HEADINGS:
+            found[form(element)].append(name)
+    return frozenset(name for names in found.values() if len(names) > SEVERAL for name in names)
 
 
 def _is_controlled(element: HtmlElement, targets: Container[str], shown: Container[Form]) -> bool:
