@@ -636,3 +636,22 @@ def test_a_table_in_a_dialog_is_of_a_product(read):
     html = f"<title>T</title>{product}<h1>T</h1><p>{NOTE * 9}</p><div role=dialog>{{}}</div></div>"
     table = "<table><tr><td>S<td>90 cm</table>"
     assert ("90 cm" in read(html.format(table)), "90 cm" in read(html.format(f"{table}<input>"))) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("html", "is_left"),
+    [
+        ("<table><tr><th>Share<td>9.99</table>", True),
+        ("<ul><li>9.99</ul>", True),
+        (f"<p>9.99 {NOTE}</p>", True),
+        (f"<p>9.99 {NOTE}<a href=/x>More</a></p>", False),
+        (f"<p>9.99 {NOTE}</p><form><input></form>", False),
+        (f"<img src=/i.png><p>9.99 {NOTE}</p>", False),
+    ],
+    ids=["table", "list", "prose", "link", "form", "picture"],
+)
+def test_parts_of_an_article_without_links_are_text_whatever_their_names(read, html, is_left):
+    """A name alone is too weak a sign: what is named as chrome has a link, a picture or a form."""
+    head = "<meta property=og:type content=article><title>T</title>"
+    part = f"<p>{NOTE * 4}</p><div class=share-prices>{html}</div><p>{NOTE * 4}</p>"
+    assert ("9.99" in read(f"{head}<article><h1>T</h1>{part}</article>")) is is_left

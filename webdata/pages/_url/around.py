@@ -19,7 +19,7 @@ from webdata.pages._url.cleaning import (
     with_headings,
 )
 from webdata.pages._url.dropping import Removals
-from webdata.pages._url.names import ARTICLE_NAMES, CHROME_NAMES, all_words
+from webdata.pages._url.names import ARTICLE_NAMES, CHROME_NAMES, COMMENT_NAMES, all_words
 from webdata.pages._url.opening import TITLES
 from webdata.pages._url.page_kinds import PageKind
 from webdata.pages._url.prices import is_price
@@ -28,6 +28,8 @@ from webdata.pages._url.weights import BLOCKS, HEADINGS, Weights
 
 ARTICLE_PARTS = WHOLES - {"ul", "ol", "p"}
 TEXTS = HEADINGS | {"p"}
+BESIDE = COMMENT_NAMES | {"widget", "widgets"}
+FACTS = ("dl", "ol", "table", "ul")
 SEVERAL = 2
 UNNAMED = frozenset(["main", "li", "dd", "dt", "td", "th", "tr", "tbody", "caption", "figcaption", "summary"])
 
@@ -62,10 +64,23 @@ def _remove_around(body: HtmlElement, weights: Weights, inside: Container[HtmlEl
         ("aside", (e for e in names if is_aside(e) and weights.links[e] and not is_of_text(e, weights))),
         (
             "named chrome of an article",
-            with_headings(e for e in names if e in named and not _is_title(e, named, weights)),
+            with_headings(e for e in names if e in named and not _is_text(e, named, weights)),
         ),
         ("links in an article", with_headings(_few_links(_unpriced(names, weights) if inside else names, weights))),
     )
+
+
+def _is_text(element: HtmlElement, named: Container[HtmlElement], weights: Weights) -> bool:
+    """Whether an element is text in spite of its name: the title of some, or prose, a table or a list without a link.
+
+    Without a picture and a form, too; prose of comments and of widgets, as sites have beside each text, is none.
+    """
+    if _is_title(element, named, weights):
+        return True
+    if weights.links[element] or next(element.iter("form", "img"), None) is not None:
+        return False
+    is_prose = weights.prose[element] > 0 and BESIDE.isdisjoint(all_words(element, ()))
+    return is_prose or next(element.iterdescendants(*FACTS), None) is not None
 
 
 def _is_title(element: HtmlElement, named: Container[HtmlElement], weights: Weights) -> bool:
