@@ -133,12 +133,13 @@ def _beside_in(around: HtmlElement, kept: HtmlElement) -> Iterator[HtmlElement]:
 
 
 def _is_comments(element: HtmlElement, weights: Weights) -> bool:
-    """Whether an element has comments by its type, class or id; one of an id with paragraphs is a section."""
+    """Whether an element has comments by its type, class or id; an id made of its heading may be of a section."""
     if _type(element) in ("Comment", "UserComments", "Review"):
         return True
     if not COMMENTS.isdisjoint(element.get("class", "")[:NAMED].split()):
         return True
-    return element.get("id") in COMMENTS and not any(child.tag == "p" and weights.prose[child] for child in element)
+    is_section = not id_words(element) and any(child.tag == "p" and weights.prose[child] for child in element)
+    return element.get("id") in COMMENTS and not is_section
 
 
 def _around_groups(weights: Weights) -> Container[HtmlElement]:
