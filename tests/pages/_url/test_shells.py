@@ -38,7 +38,7 @@ def test_pages_of_scripts_are_shells(html):
         (f"{HEAD}<p>{'Words of the page. ' * 20}</p><div id=root></div>", "text/html"),
         (f"{HEAD}<img src=p.png>", "text/html"),
         ("<script type='application/ld+json'>{}</script><div id=x></div>", "text/html"),
-        (f"{HEAD}<div id=root></div>", "application/json"),
+        ('{"page": "<div id=root></div>"}', "application/json"),
         ("%PDF-1.7 <script>", "text/html"),
         ("", "text/html"),
     ],
