@@ -520,4 +520,4 @@ async def test_a_blocked_engine_costs_the_next_one_no_time(crawlers):
             seconds[engines] += clock() - began
     assert answered.count("bing_web") >= 0.99 * len(answered)
     assert set(answered) <= {"bing_web", None}
-    assert seconds[None] <= 1.2 * seconds["bing_web"], seconds
+    assert seconds[None] <= 1.4 * seconds["bing_web"], seconds
