@@ -275,8 +275,11 @@ def _unopened(parts: list[HtmlElement], weights: Weights) -> Iterator[HtmlElemen
     A hidden row with as many cells as a shown one of its table is the rest of that, and so is a part of some text, such
     as the prices of a year beside those of a month.
     """
-    shown = {(form(e), len(e)) for e in parts if len(e) > 1 and not is_hidden(e) and (e.tag == "tr" or e.get("class"))}
-    hidden = [e for e in parts if is_hidden(e) and not ((form(e), len(e)) in shown and _is_alike(e, weights))]
+    unshown = {e: len(e) for e in parts if is_hidden(e)}
+    sizes = {*unshown.values()} - {0, 1}
+    beside = (e for e in parts if len(e) in sizes and e not in unshown and (e.tag == "tr" or e.get("class")))
+    shown = {(form(e), len(e)) for e in beside}
+    hidden = [e for e in unshown if not ((form(e), len(e)) in shown and _is_alike(e, weights))]
     is_opened = {element: _is_opened(element, weights) for element in hidden}
     forms: defaultdict[tuple[object, ...], list[HtmlElement]] = defaultdict(list)
     for element in hidden:

@@ -112,8 +112,11 @@ def _label_tabs(root: HtmlElement) -> None:
 
 def _label_linked(root: HtmlElement) -> None:
     """Put links above the parts that they lead to, which are siblings of one form, some of them hidden."""
-    identified = {name: element for element in root.iter("*") if (name := element.get("id"))}
-    for tablist in [*root.iter("div", "nav", "ul")]:
+    linked = [link for link in root.iter("a") if (link.get("href") or "").startswith("#")]
+    around = (element for link in linked for element in islice(link.iterancestors(), 2))
+    tablists = dict.fromkeys(element for element in around if element.tag in ("div", "nav", "ul"))
+    identified = {name: element for element in root.iter("*") if (name := element.get("id"))} if tablists else {}
+    for tablist in tablists:
         links = [_only_link(child) for child in islice(tablist, MOST_TABS + 1)]
         if not 1 < len(links) <= MOST_TABS or None in links:
             continue
