@@ -487,7 +487,7 @@ def _language(listing: HtmlElement, shared: Container[HtmlElement]) -> str:
     """The language of a listing, from its own attributes, those of its code or of the elements around it."""
     for element in _framing(listing, shared):
         if brush := BRUSH.search(element.get("data-syntaxhighlighter-params", "")[:NAMED]):
-            return brush[1]
+            return _bare(brush[1])
         for name in ("data-lang", "data-language", "data-enlighter-language", "language", "syntax"):
             if found := _bare(element.get(name, "")):
                 return found

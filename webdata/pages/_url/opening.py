@@ -263,10 +263,10 @@ def _begins_with(panel: HtmlElement, text: str) -> bool:
     """Whether the first whole texts of a panel are its label; a word of code is none."""
     beginning = ""
     for one in islice(panel.itertext(), 20):
-        beginning = " ".join(f"{beginning}{one[: len(text) + LONGEST_BLANK]}".split())
-        if len(beginning) >= len(text):
-            break
-    return beginning == text
+        beginning += one[: len(text) + LONGEST_BLANK]
+        if len(words := " ".join(beginning.split())) >= len(text):
+            return words == text
+    return False
 
 
 def _unwrap_buttons(root: HtmlElement) -> None:

@@ -148,9 +148,9 @@ class ArchiveRecords:
     def _member(self, record: ArcWarcRecord, level: int) -> bytes:
         self._writer.out = BytesIO()
         self._writer.write_record(record)
-        record = self._writer.out.getvalue()
-        window = min(zlib.MAX_WBITS, max(SMALLEST_WINDOW, len(record).bit_length()))
-        return zlib.compress(record, level, wbits=GZIP + window)
+        plain = self._writer.out.getvalue()
+        window = min(zlib.MAX_WBITS, max(SMALLEST_WINDOW, len(plain).bit_length()))
+        return zlib.compress(plain, level, wbits=GZIP + window)
 
 
 def packed_exchange(exchange: ArchivedExchange) -> bytes:
