@@ -194,8 +194,8 @@ def test_chrome_around_the_content_is_removed(read, html):
         (
             (
                 "<div role=tablist><b role=tab id=a>Per month</b><b role=tab id=b>Per year</b></div><section>"
-                "<div role=tabpanel aria-labelledby=a><h4><i>Per</i> month</h4>Nine</div>"
-                "<div role=tabpanel aria-labelledby=b hidden><h4><i>Per</i> year</h4>Ninety</div></section>"
+                "<div role=tabpanel aria-labelledby=a><h4><i>Per </i>month</h4>Nine</div>"
+                "<div role=tabpanel aria-labelledby=b hidden><h4><i>Per </i>year</h4>Ninety</div></section>"
             ),
             "#### *Per* month\n\nNine\n\n#### *Per* year\n\nNinety",
         ),
