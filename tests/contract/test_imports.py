@@ -183,11 +183,10 @@ def test_waits_end_when_they_are_cancelled():
 
 def test_trees_of_pages_are_made_in_one_place():
     """Only `pages._elements` parses HTML, after it has measured the page, so that no page module can forget to."""
-    makers = [path for path in MODULES if any(name.startswith("selectolax") for name in imports(path))]
-    named = {f"{name_of(path)}: {name}" for path in makers for name in imports(path) if name.startswith("selectolax")}
-    assert {one for one in named if not one.endswith(".LexborNode")} == {
-        "pages._elements: selectolax.lexbor.LexborHTMLParser"
-    }
+    makers = {name_of(path) for path in MODULES if "selectolax.lexbor.LexborHTMLParser" in imports(path)}
+    assert makers == {"pages._elements"}
+    whole = {"selectolax", "selectolax.lexbor", "selectolax.parser"}
+    assert not [name_of(path) for path in MODULES if whole.intersection(imports(path))]
 
 
 def test_the_environment_is_read_in_one_place():

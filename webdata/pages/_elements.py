@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, SelectolaxError
 
 from webdata.domain.errors import LayoutError
 from webdata.pages._text import clean, printable
@@ -42,7 +42,6 @@ MANY_ATTRIBUTES = re.compile(
     rb"""<[a-zA-Z][^\s/>]*+(?:[\s/]++[^\s/>=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"']*+))?+){%d}""" % MOST_ATTRIBUTES
 )
 """Names and values may have a `<` in them: https://html.spec.whatwg.org/#before-attribute-name-state"""
-TOO_DEEP_ELEMENTS = " > ".join(["*"] * (DEPTH + 1))
 TEMPLATE = re.compile(rb"<template", re.IGNORECASE)
 """An element whose contents are no part of the tree, so that their depth is not seen in it."""
 
@@ -59,10 +58,21 @@ def parsed(page: bytes | str) -> LexborNode:
         raise LayoutError(f"a page of at most {MOST_TAGS} tags")
     if has_many_attributes(body):
         raise LayoutError(f"a page of at most {MOST_ATTRIBUTES} attributes a tag")
-    if tags > TAGS_AT_ONCE:
-        _check_depth(body, tags)
-    root = LexborHTMLParser(body).root
-    return root if root is not None else LexborHTMLParser(b"<html>").css("html")[0]
+    if is_deep(body, DEPTH):
+        raise _too_deep()
+    root = document(body).root
+    return root if root is not None else document(b"<html>").css("html")[0]
+
+
+def document(body: bytes, *, scripting: bool = False) -> LexborHTMLParser:
+    """A page as browsers read it, with or without scripts; raises MemoryError for one that takes more than there is.
+
+    Without events: to show the chosen option of a list twice takes the square of its options.
+    """
+    try:
+        return LexborHTMLParser(body, scripting=scripting, options=LexborDocumentOptions.WO_EVENTS)
+    except SelectolaxError as error:
+        raise MemoryError from error
 
 
 def has_many_attributes(body: bytes) -> bool:
@@ -93,18 +103,21 @@ def _is_script(body: bytes, begin: int) -> bool:
     return body[tag : tag + len(SCRIPT)].lower() == SCRIPT
 
 
-def _check_depth(body: bytes, tags: int) -> None:
-    """Raise LayoutError for a page that is too deep, found in its growing beginnings before all of it is parsed.
+def is_deep(body: bytes, depth: int) -> bool:
+    """Whether a page of many tags is deeper than that in a part of it, found before all of it is parsed.
 
-    Its parts have equally many tags, as the beginnings are parsed twice.
+    Its growing beginnings have equally many tags more each, as they are parsed twice.
     """
+    tags = body.count(b"<")
     parts = -(-tags // TAGS_AT_ONCE)
+    too_deep = " > ".join(["*"] * (depth + 1))
     rest = body
     for _ in range(parts - 1):
         rest = rest.split(b"<", tags // parts + 1)[-1]
-        beginning = LexborHTMLParser(TEMPLATE.sub(b"<div", body[: -len(rest) - 1])).root
-        if beginning is not None and beginning.css_first(TOO_DEEP_ELEMENTS) is not None:
-            raise _too_deep()
+        beginning = document(TEMPLATE.sub(b"<div", body[: -len(rest) - 1])).root
+        if beginning is not None and beginning.css_first(too_deep) is not None:
+            return True
+    return False
 
 
 def _too_deep() -> LayoutError:

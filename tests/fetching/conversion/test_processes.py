@@ -356,24 +356,32 @@ async def test_a_running_decompression_does_not_delay_the_end():
     assert not processes()
 
 
+SLOW_FORMS = {
+    # the sign in some values hides how many attributes the tag has from those who count them without a parser
+    "attributes": " ".join(f"a{number}" if number % 1000 else f'a{number}=">"' for number in range(60_000)).join(
+        ["<form ", ">"]
+    ),
+    "open formatting": "<p>" + "".join(f"<b a{number}>" for number in range(1900)) + "<p>x" * 4000,
+}
+
+
 @pytest.mark.task
-async def test_a_large_consent_page_is_read_in_a_process():
+@pytest.mark.parametrize("slow", SLOW_FORMS.values(), ids=SLOW_FORMS)
+async def test_a_consent_page_is_read_in_a_process(slow):
     """A form is found in a large page too; one that was made to be slow is given up, and never holds the loop."""
     conversions = Conversions(seconds=1.0)
     conversions.hold()
     form = b'<form action="/save"><button name="x" value="y">Reject all</button></form>'
-    # the sign in some values hides how many attributes the tag has from those who count them without a parser
-    names = (b"a%d" % number if number % 1000 else b'a%d=">"' % number for number in range(60_000))
-    slow = b"<form " + b" ".join(names) + b">" + form
+    page = slow.encode() + form
     try:
         found = await conversions.consent_form(b"<p>word</p>" * 4000 + form, "https://consent.example/", 30)
         assert found.url == "https://consent.example/save"
-        reading, ticks = asyncio.ensure_future(conversions.consent_form(slow, "https://consent.example/", 30)), 0
+        reading, ticks = asyncio.ensure_future(conversions.consent_form(page, "https://consent.example/", 30)), 0
         while not reading.done():  # the loop itself is tested
             await asyncio.sleep(0.01)
             ticks += 1
         assert (await reading, ticks > 20) == (None, True)
-        assert await conversions.consent_form(slow, "https://consent.example/", 0) is None  # no time is left
+        assert await conversions.consent_form(page, "https://consent.example/", 0) is None  # no time is left
     finally:
         await conversions.release()
 

@@ -47,6 +47,10 @@ HOSTILE = {
     "sources of pictures": f"<picture>{'<source></source>' * MANY}{'<img src=a>' * MANY}</picture>",
     "commas of a set of pictures": f"<img srcset='{',' * 600_000}'>",
     "attributes like addresses": f"<img data-x='{'.jpg?' * 790}!<' src=a.png>" * 1500,
+    "formatting that stays open": f"<p>{''.join(f'<font size={n}>' for n in range(200))}{'<p>x' * 5000}",
+    "levels": "<div>" * 79_000,
+    "options": f"<select>{'<option>a' * 79_000}",
+    "headings in a text for browsers without scripts": f"<body><noscript>{'<h1>' * 79_000}</noscript>",
     "a long text": "<p>" + "word " * 1_000_000,
     "20 MB": "<p>hello world this is text</p>\n" * 600_000,
 }

@@ -29,8 +29,6 @@ SECONDS = 5.0
 WORKERS = 3
 LARGE = 1024 * 1024
 """Bytes from which a page is large."""
-SMALL_FORM = 32 * 1024
-"""Bytes of a consent page that takes the event loop 30 ms at worst."""
 LARGE_AT_ONCE = WORKERS - 1
 """Large pages that are converted at once: they take much memory, and one process stays free for small pages."""
 SECONDS_OF_MEBIBYTE = 0.02
@@ -153,11 +151,10 @@ class Conversions:
     async def consent_form(self, body: bytes, url: str, left: float, account: str = "") -> Form | None:
         """The submission for the consent page at a URL, by `webdata.pages.consent.form`.
 
-        None also for a page that takes too much memory, or more than `left` seconds: the parser's time grows with the
-        square of the attributes of one tag.
+        None also for a page that takes too much memory, or more than `left` seconds: a page of 32 KB can be one of
+        millions of elements, since browsers begin open formatting anew in each paragraph
+        (https://html.spec.whatwg.org/#reconstruct-the-active-formatting-elements).
         """
-        if len(body) <= SMALL_FORM:
-            return form(body, url)
         with suppress(TimeoutError):
             async with asyncio.timeout(left):
                 found: Form | None = await self._attempt(form, (body, url), self.seconds[False], account)
