@@ -363,9 +363,9 @@ def _is_dialog(element: HtmlElement) -> bool:
     """
     if element.tag == "dialog" or element.get("role") in DIALOGS or element.get("aria-modal") == "true":
         return True
-    if is_aside(element) and element.get("aria-hidden") == "true":
+    if element.get("aria-hidden") == "true" and is_aside(element):
         return True  # a drawer, as of a shopping cart
-    if "popover" in element.attrib:
+    if element.get("popover") is not None:
         return True
     return not MODALS.isdisjoint(element.get("class", "")[:NAMED].split())
 

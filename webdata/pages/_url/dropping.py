@@ -23,7 +23,7 @@ class Removals:
         self._weights: Weights | None = None
 
     def weights(self, root: HtmlElement) -> Weights:
-        """The weights of what is left under an element, computed anew after a removal."""
+        """The weights of what is left under an element, which a removal lightens."""
         if self._weights is None or self._weights.elements[0] is not root:
             self._weights = Weights(root)
         return self._weights
@@ -39,9 +39,9 @@ class Removals:
             self.note(chosen[element], [element])
             if element.tag in BLOCKS and element.tail:
                 element.tail = f" {element.tail}"
-        if outer:
-            self._weights = None
-            drop(outer)
+        if outer and self._weights is not None:
+            self._weights.remove(outer)
+        drop(outer)
 
     def note(self, rule: str, outer: Iterable[HtmlElement]) -> None:
         """Note the texts of elements of which none is in another."""

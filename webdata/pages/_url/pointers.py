@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from itertools import islice, takewhile
 from urllib.parse import urljoin, urlsplit
 
-from lxml import etree
 from lxml.html import HtmlElement
 
 from webdata.pages._url.weights import BLOCKS, HEADINGS, Weights, size
@@ -98,24 +97,33 @@ def links_again(weights: Weights) -> Iterator[HtmlElement]:
     The first that is a heading stays, else the first of all.
     """
     run: list[HtmlElement] = []
-    within: HtmlElement | None = None
-    for event, element in etree.iterwalk(weights.elements[0], events=("start", "end")):
-        if event == "start":
-            if within is None and element.tag == "a" and weights.text[element]:
-                within = element
-                if run and not _is_same(run[0], element, weights):
-                    yield from _again(run, weights)
-                    run = []
-                run.append(element)
-            elif within is None and size(element.text):
+    for link in weights.elements:
+        if link.tag == "a" and weights.text[link]:
+            if run and not (_is_same(run[0], link, weights) and _is_next(run[-1], link)):
                 yield from _again(run, weights)
                 run = []
-        elif element is within:
-            within = None
-        if event == "end" and within is None and size(element.tail):
-            yield from _again(run, weights)
-            run = []
+            run.append(link)
     yield from _again(run, weights)
+
+
+def _is_next(before: HtmlElement, link: HtmlElement) -> bool:
+    """Whether no text stands between the end of an element and the beginning of a later one."""
+    here = before
+    while here is not link:
+        inner = next(iter(here), None) if here is not before else None
+        while inner is None:
+            if size(here.tail):
+                return False
+            inner = here.getnext()
+            if inner is None:
+                outer = here.getparent()
+                if outer is None:
+                    return False
+                here = outer
+        here = inner
+        if here is not link and size(here.text):
+            return False
+    return True
 
 
 def other_languages(weights: Weights) -> Iterator[HtmlElement]:

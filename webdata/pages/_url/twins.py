@@ -77,25 +77,27 @@ def set_apart(elements: list[HtmlElement]) -> None:
     for around in elements:
         if around.tag in SENTENCES or around in listed:
             continue
-        for fact, following in _neighbours(around):
+        for fact, following in _neighbours(around) if len(around) >= FEW else ():
             if _begins_anew(fact, following):
                 fact.tail = fact.tail or " "
-        if _is_named(around):
+        if len(around) == 1 and _is_named(around):
             around.text = f"{around.text} "
 
 
 def _neighbours(around: HtmlElement) -> Iterator[tuple[HtmlElement, HtmlElement]]:
     """The facts in an element, each with the next one: elements of a line without a text or a block between them."""
     for is_run, children in groupby(around, key=lambda child: child.tag not in BLOCKS and not size(child.tail)):
-        facts = [child for child in children if child.tag in FACTS and size(child.text_content())] if is_run else []
+        facts = [child for child in children if child.tag in FACTS] if is_run else []
+        if len(facts) >= FEW:
+            facts = [fact for fact in facts if size(fact.text_content())]
         if len(facts) >= FEW and sum(len(_whole(fact)) for fact in facts) >= LETTERS * len(facts):
             yield from pairwise(facts)
 
 
 def _is_named(around: HtmlElement) -> bool:
-    """Whether an element is a name with a colon and a fact in an element of its own."""
+    """Whether an element with another is a name with a colon and a fact in that."""
     text = around.text or ""
-    if len(around) != 1 or around[0].tag not in FACTS or size(around[0].tail) or text[-2:-1] in ("", ":", " "):
+    if around[0].tag not in FACTS or size(around[0].tail) or text[-2:-1] in ("", ":", " "):
         return False
     fact = _whole(around[0])
     return text[-1] == ":" and text[-2].isalpha() and bool(fact) and _is_beginning(fact[0])

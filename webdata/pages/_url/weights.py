@@ -1,7 +1,8 @@
 """The amounts of text, of text in links and of prose in each element of a page."""
 
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Sequence
+from functools import cached_property
 
 from lxml.html import HtmlElement
 
@@ -20,7 +21,7 @@ MANY = 4
 
 
 class Weights:
-    """The weights of the elements under `root`, computed once."""
+    """The weights of the elements under `root`, computed once, and kept true when elements are removed."""
 
     def __init__(self, root: HtmlElement):
         self.elements = elements = [*root.iter("*")]
@@ -37,6 +38,7 @@ class Weights:
                 linked[number] = text[number]
                 links[number] += 1
             is_block = tag in BLOCKS
+            own[number] = free
             if is_block and free >= PROSE:
                 own_prose[number] = free
                 prose[number] += free
@@ -54,10 +56,49 @@ class Weights:
         self.links = dict(zip(elements, links, strict=True))
         self.own_prose = dict(zip(elements, own_prose, strict=True))
         """The prose of each without that of the blocks in it."""
-        self.total = self.prose[root]
-        self.whole = self.text[root]
-        self.headed = {around for headline in root.iter("h1") for around in _around(headline)}
+        self._own = dict(zip(elements, own, strict=True))
+        self._measure()
+
+    def _measure(self) -> None:
+        self.total = self.prose[self.elements[0]]
+        self.whole = self.text[self.elements[0]]
+
+    @cached_property
+    def headed(self) -> frozenset[HtmlElement]:
         """The elements with a headline of the page: one that is no link to another page."""
+        return frozenset(around for headline in self.elements[0].iter("h1") for around in _around(headline))
+
+    def remove(self, outer: Sequence[HtmlElement]) -> None:
+        """Forget elements that are about to be removed, of which none is in another."""
+        removed = {inner for element in outer for inner in element.iter("*")}
+        for element in outer:
+            self._lighten(element)
+        self.elements = [element for element in self.elements if element not in removed]
+        self._measure()
+        self.__dict__.pop("headed", None)
+
+    def _lighten(self, removed: HtmlElement) -> None:
+        """Take the weights of an element from those around it."""
+        text, linked, prose = (of[removed] for of in (self.text, self.linked, self.prose))
+        own = 0.0 if removed.tag == "a" or removed.tag in BLOCKS else self._own[removed]
+        for around in removed.iterancestors():
+            if around not in self.text:
+                return
+            self.text[around] -= text
+            if around.tag == "a":
+                linked = text
+            self.linked[around] -= linked
+            self.links[around] -= self.links[removed]
+            if own:
+                self._own[around] = left = self._own[around] - own
+                if around.tag in BLOCKS:
+                    own = 0.0
+                    left = left if left >= PROSE else 0.0
+                    prose += self.own_prose[around] - left
+                    self.own_prose[around] = left
+                elif around.tag == "a":
+                    own = 0.0
+            self.prose[around] -= prose
 
     def share(self, element: HtmlElement) -> float:
         """The share of the page's prose in an element, from 0 to 1."""
