@@ -248,9 +248,14 @@ def _is_twin(element: HtmlElement) -> bool:
     """Whether an element is text for screen readers, but neither a heading nor around one."""
     if element.tag in HEADINGS:
         return False
-    if FOR_READERS.isdisjoint(tokens(element)) and not OFF_SCREEN.search(element.get("style", "")[:NAMED]):
+    if FOR_READERS.isdisjoint(tokens(element)) and not _is_off_screen(element):
         return False
     return next(element.iterdescendants(*HEADINGS), None) is None
+
+
+def _is_off_screen(element: HtmlElement) -> bool:
+    style = element.get("style")
+    return style is not None and OFF_SCREEN.search(style[:NAMED]) is not None
 
 
 def is_hidden(element: HtmlElement) -> bool:

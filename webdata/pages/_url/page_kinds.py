@@ -195,15 +195,12 @@ def _schema_types(root: HtmlElement) -> Iterator[str]:
 
 
 def _marks(root: HtmlElement) -> set[PageKind]:
-    tokens: set[str] = set()
+    elements = [*root.iter("*")]
     of_page = {name for element in root.iter("html", "body", "main") for name in element.get("class", "").split()}
-    for element in root.iter("*"):
-        if "-" in (tag := str(element.tag)):
-            tokens.add(tag)
-        if element.get("class"):
-            tokens.update(element.get("class", "")[:NAMED].split())
-        if element.get("id"):
-            tokens.add(element.get("id", "")[:60])
+    classes = {element.get("class", "")[:NAMED] for element in elements}
+    tokens = {name for names in classes for name in names.split()}
+    tokens |= {element.get("id", "")[:NAMED] for element in elements}
+    tokens |= {tag for element in elements if "-" in (tag := str(element.tag))}
     found = {kind for kind, names in MARKS.items() if not names.isdisjoint(tokens)}
     if of_page.isdisjoint(MARKS[PageKind.LISTING]):
         found.discard(PageKind.LISTING)  # the list of months of a blog is an `archive`, too

@@ -86,7 +86,7 @@ def repeated_links(weights: Weights) -> Iterator[HtmlElement]:
     uniform = {place: texts.most_common(1)[0][0] for place, texts in places.items() if _is_uniform(texts)}
     common = frozenset(uniform.values())
     titled = {address for address, texts in addresses.items() if not texts <= common}
-    for link, address, text in named:
+    for link, address, text in named if uniform else ():
         if uniform.get(_place(link)) == text and address in titled and not _is_heading(link):
             yield link
 
@@ -149,7 +149,9 @@ def _is_same(one: HtmlElement, other: HtmlElement, weights: Weights) -> bool:
 
 
 def _again(run: list[HtmlElement], weights: Weights) -> Iterator[HtmlElement]:
-    stays = next((link for link in run if _is_heading(link)), next(iter(run), None))
+    if not run[1:]:
+        return
+    stays = next((link for link in run if _is_heading(link)), run[0])
     for link in run:
         around = link.getparent()
         is_all = around is not None and around.tag in HEADINGS and weights.text[around] == weights.text[link]

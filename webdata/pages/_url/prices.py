@@ -60,10 +60,16 @@ def join_prices(elements: list[HtmlElement]) -> None:
     """Write, in place, each price in one line of which the sign or the cents are set apart by elements of their own."""
     packed = _PackedTexts()
     for element in elements:
-        for text, around in ((element.text, element), (element.tail, element.getparent())):
-            sign = (text or "").strip()
-            if len(sign) == 1 and category(sign) == MONEY and around is not None:
-                _join(sign, around, packed)
+        if sign := _sign(element.text):
+            _join(sign, element, packed)
+        if sign := _sign(element.tail):
+            _join(sign, element.getparent(), packed)
+
+
+def _sign(text: str | None) -> str:
+    """The sign of a currency that a text is; "" for another one."""
+    sign = text.strip() if text else ""
+    return sign if len(sign) == 1 and category(sign) == MONEY else ""
 
 
 def _join(sign: str, around: HtmlElement | None, packed: "_PackedTexts") -> None:

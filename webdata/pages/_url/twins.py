@@ -38,7 +38,8 @@ def twins(weights: Weights) -> Iterator[HtmlElement]:
     for element in weights.elements[1:]:
         if element.tag not in INLINE or element in listed or not SHORTEST <= weights.text[element] <= LONGEST:
             continue
-        if (text := _whole(element)) and (text == _text_before(element) or _is_read_aloud(element, text)):
+        before = _text_before(element)
+        if (before and before == _whole(element)) or _is_read_aloud(element):
             yield element
 
 
@@ -52,7 +53,7 @@ def line(element: HtmlElement) -> str:
     return " ".join(element.text_content().split())
 
 
-def _is_read_aloud(element: HtmlElement, text: str) -> bool:
+def _is_read_aloud(element: HtmlElement) -> bool:
     """Whether an element says the numbers of the one right before it, which screen readers leave out.
 
     https://www.w3.org/TR/wai-aria-1.2/#aria-hidden
@@ -61,7 +62,7 @@ def _is_read_aloud(element: HtmlElement, text: str) -> bool:
     if before is None or before.get("aria-hidden") != "true" or size(before.tail) or not is_small(before):
         return False
     shown = line(before)
-    return len(shown) <= LONGEST and _numbers(shown) == _numbers(text) != ""
+    return len(shown) <= LONGEST and _numbers(shown) == _numbers(_whole(element)) != ""
 
 
 def _numbers(text: str) -> str:

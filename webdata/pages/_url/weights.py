@@ -1,5 +1,6 @@
 """The amounts of text, of text in links and of prose in each element of a page."""
 
+import re
 from collections import Counter
 from collections.abc import Container, Sequence
 from functools import cached_property
@@ -16,6 +17,7 @@ BLOCKS = frozenset([
 PROSE = 60
 """Characters outside links from which a block counts as prose, not as a label; a wide character counts for more."""
 WIDE = 2.5
+WIDE_RUNS = re.compile("[\u2e81-\U0010ffff]+")
 MANY = 4
 """Links from which a part with little other text is a list of links."""
 
@@ -128,4 +130,6 @@ def size(text: str | None) -> float:
     if not text or text.isspace():
         return 0
     stripped = text.strip()
-    return len(stripped) if stripped.isascii() else sum(WIDE if char > "\u2e80" else 1 for char in stripped)
+    if stripped.isascii():
+        return len(stripped)
+    return len(stripped) + (WIDE - 1) * sum(map(len, WIDE_RUNS.findall(stripped)))
