@@ -239,3 +239,24 @@ def test_a_hostile_page_is_not_searched_for_texts(html):
     began = time.process_time()
     assert not holds_text(html.encode(), "text/html")
     assert time.process_time() - began < 0.3
+
+
+SKELETON = "<script>x</script><div id=root></div><p>"
+HOSTILE = {
+    "open formatting": f"{''.join(f'<font size={number}>' for number in range(2000))}{'<p><img>' * 1900}",
+    "a long attribute": f'<b x=">{"y" * 90_000}">{"<p><img>" * 2900}',
+    "an attribute in a comment": f'<!--<b x="--><b x="{"y" * 90_000}">{"<p><img>" * 2900}',
+    "levels": "<div>" * 5900,
+    "options": f"<select>{'<option>' * 5900}",
+    "tables": "<table>" * 5900,
+    "references": "&#1;" * 40_000,
+}
+
+
+@pytest.mark.timed
+@pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
+def test_a_page_without_text_is_judged_at_once(hostile):
+    """The event loop waits for it: a few hundredths of a second, where a tree of millions of elements takes ten."""
+    begun = time.process_time()
+    needs_scripts(f"{SKELETON}{hostile}".encode(), "text/html")
+    assert time.process_time() - begun < 0.5

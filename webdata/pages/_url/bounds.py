@@ -27,6 +27,8 @@ DEEP = 250
 """Levels of nesting; the converter and libxml2 leave out elements below some hundreds."""
 DEPTHS = 1_500_000
 """The sum of the depths of all elements: the steps to visit the ancestors of each of them."""
+REPEATED = 20_000_000
+"""The bytes of formatting that a tree may have more than its page, where that is not converted in a process."""
 WIDEST = 60
 """Columns or rows that a cell may span."""
 SQUARE = 40_000
@@ -38,6 +40,10 @@ NAMES = ("head", "script", "style", "template", "noscript", "svg")
 
 _MANY_ATTRIBUTES = re.compile(
     rf"""<[a-zA-Z](?>[^\s/<>="']*+=\s*+(?:"[^"<]*+"|'[^'<]*+')|[^\s/<>=]*+=?[^\s/<>"']*+[\s/]++){{{ATTRIBUTES}}}"""
+)
+_FORMATTING = re.compile(
+    r"""<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/])(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+)*+""",
+    re.IGNORECASE,
 )
 _HIDDEN_PARTS = (
     *((re.compile(rf"<{name}\b", re.IGNORECASE), re.compile(rf"</{name}\b[^<>]*>?", re.IGNORECASE)) for name in NAMES),
@@ -56,6 +62,14 @@ def is_too_large(text: str) -> bool:
     if len(text) > LONGEST or text.count("<") > TAGS or text.count("=") > EQUALS:
         return True
     return _MANY_ATTRIBUTES.search(text) is not None or has_many_attributes(text.encode("utf-8", "replace"))
+
+
+def may_grow(text: str) -> bool:
+    """Whether a page may have a tree of many times its length: formatting that is open begins anew in each block.
+
+    https://html.spec.whatwg.org/#reconstruct-the-active-formatting-elements
+    """
+    return sum(map(len, _FORMATTING.findall(text))) * text.count("<") > REPEATED
 
 
 def is_too_deep(root: HtmlElement) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from lxml.html import HtmlElement
 
 from webdata.pages._url import json_ld
-from webdata.pages._url.bounds import is_too_deep, is_too_large
+from webdata.pages._url.bounds import is_too_deep, is_too_large, may_grow
 from webdata.pages._url.hydration import hydration_blocks
 from webdata.pages._url.schema_texts import ScriptBlock, schema_blocks
 from webdata.pages._url.trees import tree
@@ -23,7 +23,7 @@ NOTHING = 600
 """Characters of a page's text below which it shows next to nothing without its scripts."""
 MOST_BYTES = 200_000
 """Those of a page that is read for its data before a browser is asked, in 60 ms at most."""
-MOST_TAGS = 10_000
+MOST_TAGS = 6_000
 """Its tags, end tags too."""
 MOST_EQUALS = 6_000
 """Its attributes, counted roughly, all of which may be of one tag; at most 5,028 in 448 real pages."""
@@ -46,7 +46,7 @@ def holds_text(body: bytes, content_type: str) -> bool:
     if len(body) > MOST_BYTES:
         return False
     text, _ = decoded(body, content_type)
-    if text.count("<") > MOST_TAGS or text.count("=") > MOST_EQUALS or is_too_large(text):
+    if text.count("<") > MOST_TAGS or text.count("=") > MOST_EQUALS or is_too_large(text) or may_grow(text):
         return False
     if (root := tree(text)) is None or is_too_deep(root):
         return False
