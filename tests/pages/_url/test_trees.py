@@ -6,7 +6,18 @@ from lxml.html import tostring
 from webdata.pages._url.trees import tree
 
 CASES = {
-    "paragraphs in a heading": ("<h2><p>a</p><p>b</p></h2><p>c", "<h2><div>a</div><div>b</div></h2><p>c</p>"),
+    "paragraphs in a heading": ("<h2><p>a</p><p>b</p></h2><p>c", "<h2><p>a</p><p>b</p></h2><p>c</p>"),
+    "blocks in emphasis": ("<b>a<p>b</p></b>c<u><p>d</p></u>", "<b>a<p>b</p></b>c<u><p>d</p></u>"),
+    "a table in a link": (
+        "<!doctype html><a href=x>a<table><tr><td>b</table>c</a>d",
+        '<a href="x">a<table><tbody><tr><td>b</td></tr></tbody></table>c</a>d',
+    ),
+    "forms in lists": (
+        "<ul><form><li>a</li></form>b<form>c</form></ul>",
+        "<ul><form><li>a</li></form>b<form>c</form></ul>",
+    ),
+    "lists in a listing": ("<pre>a<ul><li>b</ul></pre>", "<pre>a<ul><li>b</li></ul></pre>"),
+    "terms in a term": ("<dl><dt>a<dl><dt>b</dl><dd>c</dl>", "<dl><dt>a<dl><dt>b</dt></dl></dt><dd>c</dd></dl>"),
     "elements without content": (
         "<video><source src=a><track>x</video><p>a<wbr>b",
         '<video><source src="a"></source><track></track>x</video><p>a<wbr></wbr>b</p>',

@@ -10,8 +10,26 @@ from webdata.pages._url.bounds import DEEP, TAGS, bound_tables
 
 VOID = ("bgsound", "embed", "keygen", "source", "track", "wbr")
 """Elements without content that libxml2 does not know as such: https://html.spec.whatwg.org/#void-elements"""
-IN_HEADINGS = ", ".join(f"h{rank} p" for rank in range(1, 7))
-HEADING_OR_PARAGRAPH = re.compile(r"<(/?)(?:(h[1-6])|p)(?=[ >])")
+CLOSING = {
+    "address": "ul",
+    "center": "b, i, font",
+    "dd": "address, dir, listing, menu, pre",
+    "dl": "address, dir, dt, listing, menu, pre",
+    "dt": "address, dir, listing, menu, pre",
+    "fieldset": "a, h1, h2, h3, h4, h5, h6, legend, listing, pre",
+    "form": "address, dir, dl, h1, h2, h3, h4, h5, h6, listing, menu, ol, pre, ul",
+    "li": "address, dl, h1, h2, h3, h4, h5, h6, listing, pre",
+    "menu": "ul",
+    "p": "b, big, h1, h2, h3, h4, h5, h6, i, s, small, strike, tt, u",
+    "pre": "ul",
+    "table": "a, h1, h2, h3, h4, h5, h6, listing, p, pre",
+    "ul": "address, dir, listing, menu, pre",
+}
+"""Elements before which libxml2 ends these, where browsers leave the ones in the others."""
+CLOSED = ", ".join(f":is({outer}) > {inner}" for inner, outer in CLOSING.items())
+HELD = "webdata-held"
+"""An element that libxml2 does not know, around one that would close what it is in."""
+BEGIN, END = "webdata-begin", "webdata-end"
 CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 CONTROLS = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\ufdd0-\ufdef\ufffe\uffff]")
 """Characters that XML, and so the tree, cannot contain, and those that are no characters, our own placeholders.
@@ -30,7 +48,7 @@ def tree(text: str) -> HtmlElement | None:
     """The tree of a page; None for a page that nests too deep, or is one of too many elements.
 
     Lexbor reads HTML as the standard has it, https://html.spec.whatwg.org/#parsing, and what it writes is read alike by
-    libxml2, but for elements without content and for paragraphs in headings.
+    libxml2, but for elements without content, and for those before which libxml2 ends others.
     """
     if text.lstrip("\ufeff \r\n\t").startswith("<?xml"):
         text = _without_sections(text)
@@ -38,33 +56,35 @@ def tree(text: str) -> HtmlElement | None:
     if is_deep(body, DEEP):
         return None
     page = document(body, scripting=True)
+    held = page.css(CLOSED)
+    for element in held:
+        element.insert_before(page.create_node(BEGIN))
+        element.insert_after(page.create_node(END))
     html = page.html or ""
     if html.count("<") > 2 * TAGS:
         return None
-    if page.css_first(IN_HEADINGS) is not None:
-        html = _with_blocks_in_headings(html)
+    if held:
+        html = html.replace(f"<{BEGIN}></{BEGIN}>", f"<{HELD}>").replace(f"<{END}></{END}>", f"</{HELD}>")
     for name in VOID:
         if f"<{name}" in html:
             html = re.sub(f"<{name}(?=[ >])[^>]*+>", rf"\g<0></{name}>", html)
     parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     root = document_fromstring(_without_controls(html).encode(), parser=parser)
+    if held:
+        _free(root)
     for frames in root.iterchildren("frameset"):
         frames.tag = "body"
     bound_tables(root)
     return root
 
 
-def _with_blocks_in_headings(html: str) -> str:
-    """HTML with other blocks in the place of the paragraphs in headings, which libxml2 would end before them."""
-    is_heading = False
-
-    def written(tag: re.Match[str]) -> str:
-        nonlocal is_heading
-        if tag[2]:
-            is_heading = not tag[1]
-        return f"<{tag[1]}div" if is_heading and not tag[2] else tag[0]
-
-    return HEADING_OR_PARAGRAPH.sub(written, html)
+def _free(root: HtmlElement) -> None:
+    """Put the elements that are held, in place, where they belong."""
+    for held in [*root.iter(HELD)]:
+        around = held.getparent()
+        if around is not None and len(held) == 1:
+            held[0].tail = held.tail
+            around.replace(held, held[0])
 
 
 def _without_controls(html: str) -> str:
