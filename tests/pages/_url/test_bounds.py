@@ -48,7 +48,7 @@ HOSTILE = {
     "commas of a set of pictures": f"<img srcset='{',' * 600_000}'>",
     "attributes like addresses": f"<img data-x='{'.jpg?' * 790}!<' src=a.png>" * 1500,
     "formatting that stays open": f"<p>{''.join(f'<font size={n}>' for n in range(200))}{'<p>x' * 5000}",
-    "elements that are held": f"<ul>{'<form>a</form>' * 20_000}{'<b><p>a</p></b>' * 10_000}</ul>",
+    "elements that are held": f"<ul>{'<form>a</form>' * 12_000}{'<b><p>a</p></b>' * 12_000}</ul>",
     "levels": "<div>" * 79_000,
     "options": f"<select>{'<option>a' * 79_000}",
     "headings in a text for browsers without scripts": f"<body><noscript>{'<h1>' * 79_000}</noscript>",
