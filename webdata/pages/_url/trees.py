@@ -47,35 +47,40 @@ REFERENCES = re.compile(
 def tree(text: str) -> HtmlElement | None:
     """The tree of a page; None for a page that nests too deep, or is one of too many elements.
 
-    Lexbor reads HTML as the standard has it, https://html.spec.whatwg.org/#parsing, and what it writes is read alike by
-    libxml2, but for elements without content, and for those before which libxml2 ends others.
+    Lexbor reads HTML as the standard has it, https://html.spec.whatwg.org/#parsing, and lxml what Lexbor writes.
     """
     if text.lstrip("\ufeff \r\n\t").startswith("<?xml"):
         text = _without_sections(text)
     body = text.encode("utf-8", "replace")
     if is_deep(body, DEEP):
         return None
+    html = _written(body)
+    if html.count("<") > 2 * TAGS:
+        return None
+    parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    root = document_fromstring(html.encode(), parser=parser)
+    _free(root)
+    for frames in root.iterchildren("frameset"):
+        frames.tag = "body"
+    bound_tables(root)
+    return root
+
+
+def _written(body: bytes) -> str:
+    """A page as HTML of which libxml2 makes the tree of browsers, but for the elements that are held."""
     page = document(body, scripting=True)
     held = page.css(CLOSED)
     for element in held:
         element.insert_before(page.create_node(BEGIN))
         element.insert_after(page.create_node(END))
     html = page.html or ""
-    if html.count("<") > 2 * TAGS:
-        return None
     if held:
         html = html.replace(f"<{BEGIN}></{BEGIN}>", f"<{HELD}>").replace(f"<{END}></{END}>", f"</{HELD}>")
     for name in VOID:
         if f"<{name}" in html:
             html = re.sub(f"<{name}(?=[ >])[^>]*+>", rf"\g<0></{name}>", html)
-    parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
-    root = document_fromstring(_without_controls(html).encode(), parser=parser)
-    if held:
-        _free(root)
-    for frames in root.iterchildren("frameset"):
-        frames.tag = "body"
-    bound_tables(root)
-    return root
+    html = CONTROLS.sub("", html)
+    return REFERENCES.sub("\ufffd", html) if "&#" in html else html
 
 
 def _free(root: HtmlElement) -> None:
@@ -85,11 +90,6 @@ def _free(root: HtmlElement) -> None:
         if around is not None and len(held) == 1:
             held[0].tail = held.tail
             around.replace(held, held[0])
-
-
-def _without_controls(html: str) -> str:
-    html = CONTROLS.sub("", html)
-    return REFERENCES.sub("\ufffd", html) if "&#" in html else html
 
 
 def _without_sections(text: str) -> str:
