@@ -1,6 +1,7 @@
 """The code of the playground, run as it is shown against a service with the sandbox."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,9 +11,11 @@ from pathlib import Path
 import orjson
 import pytest
 
-from webdata.crawling.warm_crawlers import WarmCrawlers, load_spiders, scrapy_settings
+from webdata.crawling.jobs.queries import RunQueries
+from webdata.crawling.warm_crawlers import WarmCrawlers, known_spiders, load_spiders, scrapy_settings
 from webdata.faces.dashboard.playground.http_call import read_query
 from webdata.faces.dashboard.playground.samples import FURTHER_TRUST, KEY_VARIABLE, TRUST, samples
+from webdata.resources import example
 from webdata.resources.forum import FORUM_SUBFORUM
 from webdata.resources.image_search import IMAGE_SEARCH
 from webdata.resources.maps_search import MAPS_SEARCH
@@ -38,24 +41,20 @@ def engines():
     return WarmCrawlers(load_spiders(), scrapy_settings(), max_calls=1)
 
 
-def printed(language, resource, values, folder, url, environ):
-    """Runs the sample of a call in one language in a folder, as a person would paste it; returns what it prints."""
-    command = COMMANDS[language]
-    if not shutil.which(command[0]):
-        pytest.skip(f"there is no {command[0]}")
-    shown = {one.name: one.text for one in samples(resource, values, url, engines().batch_arguments(resource))}
-    done = subprocess.run(
-        [*command, shown[language]], cwd=folder, env=environ, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 0, f"{shown[language]}\n{done.stderr[-2000:]}"
-    return (folder / "answer.jsonl").read_text() if language == "scrapy crawl" else done.stdout
+def shown(language, resource, values, url="https://data.example"):
+    """The sample of a call in one language."""
+    found = samples(resource, values, url, engines().batch_arguments(resource))
+    return next(one.text for one in found if one.name == language)
 
 
 @pytest.fixture
 def run(running, tmp_path):
-    """Runs a sample against the service."""
+    """Runs a sample against the service in an empty folder, as a person would paste it; returns what it prints."""
 
     def answer(language, resource, values):
+        command, sample = COMMANDS[language], shown(language, resource, values, running.url)
+        if not shutil.which(command[0]):
+            pytest.skip(f"there is no {command[0]}")
         environ = {
             **os.environ,
             **dict.fromkeys((*TRUST, *FURTHER_TRUST), running.certificate),
@@ -64,7 +63,11 @@ def run(running, tmp_path):
             "WEBDATA_SANDBOX": "always",
             "SCRAPY_SETTINGS_MODULE": "webdata.settings",
         }
-        return printed(language, resource, values, tmp_path, running.url, environ)
+        done = subprocess.run(
+            [*command, sample], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 0, f"{sample}\n{done.stderr[-2000:]}"
+        return (tmp_path / "answer.jsonl").read_text() if language == "scrapy crawl" else done.stdout
 
     return answer
 
@@ -98,6 +101,17 @@ def test_one_of_several_resources_of_an_engine(run, language):
     """The resource of an engine that has others is named where the command needs it."""
     answer = orjson.loads(run(language, FORUM_SUBFORUM, {"subforum": "python", "limit": "3"}))
     assert {post["data"]["subforum"] for post in answer["data"]["children"]} == {"python"}
+
+
+def test_the_command_of_each_endpoint_asks_its_example():
+    """The words of `scrapy crawl` name an engine, and arguments that make the query of the example."""
+    for resource in engines().resources:
+        values = {name: str(value) for name, value in example(resource).items()}
+        words = shlex.split(shown("scrapy crawl", resource, values).replace("\\\n", ""))
+        [engine] = [spider for spider in known_spiders() if words[:3] == ["scrapy", "crawl", spider.name]]
+        assert (set(words[3:-2:2]), words[-2:]) == ({"-a"}, ["-O", "answer.jsonl"])
+        batch = RunQueries(*engine.chosen(dict(word.split("=", 1) for word in words[4:-2:2])))
+        assert [batch.query(row) for row in batch.rows()] == [resource.query.check(values)]
 
 
 def test_the_query_of_a_form_is_that_of_its_code(running):

@@ -20,7 +20,7 @@ import pytest
 
 from tests.conftest import free_port
 from tests.e2e.conftest import Database, unlimit
-from tests.e2e.test_dashboard_samples import LANGUAGES, engines, printed
+from tests.e2e.test_dashboard_samples import engines, shown
 from webdata.faces.dashboard.playground.samples import KEY_VARIABLE
 from webdata.resources import example
 
@@ -30,6 +30,15 @@ KEPT = ("webdata", "schemas", "fixtures", "tests", "docs", "pyproject.toml", "RE
 MOST_BYTES = 220_000_000
 SECONDS = 300
 """Of a step that loads packages over the network."""
+PYTHON = "import runpy, sys\nfor file in sys.argv[1:]: runpy.run_path(file); print(end='\\0', flush=True)"
+NODE = "for (const file of process.argv.slice(1)) { await import(file); process.stdout.write('\\0'); }"
+RUN_ALL = {
+    "curl": ("bash", "-c", r'for file; do . "$file" || exit; printf "\0"; done', "bash"),
+    "Python requests": (sys.executable, "-c", PYTHON),
+    "Python httpx": (sys.executable, "-c", PYTHON),
+    "JavaScript fetch": ("node", "--input-type=module", "-e", NODE),
+}
+"""What runs the files of a language one after another, and ends the output of each with a NUL."""
 
 
 @pytest.fixture(scope="module")
@@ -176,20 +185,22 @@ def test_another_project_keeps_its_own_crawl(run, tmp_path):
     assert (status, "Spider not found: google_web" in log) == (1, True)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_sample_of_the_playground_runs(language, service, programs, tmp_path):
-    """The example of each endpoint, pasted into a terminal of an empty folder, prints an answer."""
-    environ = {
-        **os.environ,
-        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-        KEY_VARIABLE: service.key,
-        "WEBDATA_SANDBOX": "always",
-    }
-    for resource in engines().resources:
-        folder = tmp_path / resource.name
-        folder.mkdir()
+@pytest.mark.parametrize("language", RUN_ALL)
+def test_every_sample_of_the_playground_runs(language, service, tmp_path):
+    """The example of each endpoint, run as it is shown in an empty folder, prints an answer."""
+    if not shutil.which(RUN_ALL[language][0]):
+        pytest.skip(f"there is no {RUN_ALL[language][0]}")
+    files = []
+    for number, resource in enumerate(engines().resources):
         values = {name: str(value) for name, value in example(resource).items()}
-        assert printed(language, resource, values, folder, service.url, environ), resource.name
+        files.append(tmp_path / f"{number}.mjs")  # the ending that Node.js needs
+        files[-1].write_text(shown(language, resource, values, service.url))
+    environ = {**os.environ, KEY_VARIABLE: service.key}
+    command = [*RUN_ALL[language], *map(str, files)]
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120, check=False)
+    answers = done.stdout.split("\0")
+    assert done.returncode == 0, f"{files[len(answers) - 1].read_text()}\n{done.stderr[-2000:]}"
+    assert [bool(answer.strip()) for answer in answers] == [True] * len(files) + [False]
 
 
 @pytest.mark.parametrize(

@@ -100,35 +100,30 @@ def test_a_document_is_given_in_formats():
             read(PLAIN, **options)
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("an encrypted package", "which is encrypted and opens with a password only"),
-        ("a locked book", "which is protected"),
-        ("no text", "which has no text"),
-        ("half a file", "which is broken, or no document"),
-        ("no document", "which is broken"),
-        ("150 MB of text", "which unpacks to more"),
-        ("tables in tables", "which unpacks to more, or nests deeper"),
-        ("an old file of nothing", "which is broken"),
-    ],
-)
-def test_a_document_that_cannot_be_read_says_why(name, words):
-    """The error says whether it is encrypted, broken, empty or too large."""
-    with pytest.raises(UnsupportedContentError, match=words):
-        read(HOSTILE[name]())
+REASONS = {
+    "an encrypted package": "which is encrypted and opens with a password only",
+    "a locked book": "which is protected",
+    "no text": "which has no text",
+    "half a file": "which is broken, or no document",
+    "no document": "which is broken",
+    "150 MB of text": "which unpacks to more",
+    "tables in tables": "which unpacks to more, or nests deeper",
+    "an old file of nothing": "which is broken",
+}
+"""What the error of a document that cannot be read says: it is encrypted, broken, empty or too large."""
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_documents_are_bounded(name):
-    """Each is read or refused within the time that a process has, and nothing of this machine is in it."""
+    """Each is read, or refused with the reason, in the time of a process; nothing of this machine is in it."""
     body = HOSTILE[name]()
     began = process_time()
     try:
-        found = read(body)["data"]
-    except UnsupportedContentError:
-        found = ""
+        found, reason = read(body)["data"], ""
+    except UnsupportedContentError as error:
+        found, reason = "", str(error)
     assert process_time() - began < 5
+    assert REASONS.get(name, "") in reason
     assert "root:" not in found
     assert len(found) < 6_000_000
 
