@@ -4,8 +4,6 @@ import re
 from itertools import chain
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from webdata.domain.errors import BlockedError, FetchError, LayoutError, NotFoundError, UpstreamError
 from webdata.pages import amazon_products
@@ -137,44 +135,6 @@ def test_truncated_and_damaged_pages_give_a_record_or_an_error(captures):
         cuts = (body[: len(body) * part // CUTS] for part in chance.sample(range(1, CUTS), 4))
         damaged = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
         assert all(products is None or products for products in map(judged, chain(cuts, damaged))), path.name
-
-
-FRAGMENTS = st.sampled_from(
-    [
-        '<div data-component-type="s-search-result" data-asin="B0TEAPOT01">',
-        '<div class="s-result-item" data-asin="B0TEAPOT02">',
-        '<div data-component-type="s-search-result" data-asin="">',
-        "<a href='/x/dp/B0TEAPOT03'>",
-        "<h2>",
-        "<h2><span>Teapot</span></h2>",
-        "<h2 aria-label='Sponsored Ad - x'></h2>",
-        '<div data-cy="title-recipe">',
-        '<div data-cy="price-recipe">',
-        '<div data-cy="secondary-offer-recipe">Or $1.20 to buy',
-        '<div data-cy="reviews-block">',
-        '<div class="a-row a-color-secondary">',
-        '<span class="a-price">',
-        '<span class="a-price a-text-price">(',
-        '<span class="a-price" data-a-strike="true"><span class="a-offscreen">$9</span></span>',
-        f"<span class='a-offscreen'>${'9' * 400}</span>",
-        "<i class='a-icon-star'><span class='a-icon-alt'>4.5 out of 5</span></i>",
-        "<a aria-label='1,234 ratings'>",
-        "<a href='/gp/offer-listing/x'>",
-        "<img src='httpx'>",
-        "<img class='s-image' data-src='https://images.example.com/1.jpg'>",
-        "free",
-        "</a>",
-        "</div>",
-        "</span>",
-        "<table><tr><td>",
-    ],
-)
-
-
-@given(st.lists(FRAGMENTS, max_size=30))
-def test_any_arrangement_of_a_pages_parts_gives_a_record_or_an_error(fragments):
-    """The parts of a page in any order and nesting give a valid record or an error."""
-    judged("".join(fragments).encode())
 
 
 def test_ranks_count_within_a_kind_and_over_all():

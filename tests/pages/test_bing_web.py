@@ -10,8 +10,6 @@ from itertools import chain
 import brotli
 import pytest
 from backports import zstd
-from hypothesis import given
-from hypothesis import strategies as st
 
 from webdata.domain.errors import BlockedError, FetchError, LayoutError, UpstreamError
 from webdata.pages import bing_web
@@ -149,46 +147,6 @@ def test_truncated_and_damaged_pages_give_a_record_or_an_error(captures):
         says_empty = b'class="b_no"' in body
         pages = [page for page in map(judged, chain(cuts, damaged)) if page]
         assert says_empty or all(page["results"] for page in pages), path.name
-
-
-FRAGMENTS = st.sampled_from(
-    [
-        "<ol id=b_results>",
-        "<li class=b_algo>",
-        "<li class=b_ans>",
-        "<li class=b_ad>",
-        "<li class=b_no>",
-        "<div class=sb_add>",
-        "<div class=pa_item>",
-        "<div class=slide>",
-        "<h2>",
-        "<h3>",
-        "<div role=heading>",
-        "<a href='https://a.example/'>",
-        "<a href='https://www.bing.com/ck/a?u=a1aHR0cHM6Ly9hLmV4YW1wbGUv'>",
-        "<a href='https://www.bing.com/aclk?ld=x'>",
-        "<a href='http://['>",
-        "<a>",
-        "<p class=b_lineclamp2>",
-        "<div class=b_caption>",
-        "<cite>a.example</cite>",
-        "<span class=news_dt>Mar 4</span>",
-        "<span class=sb_count>1-10 of 52</span>",
-        "<img alt=kettle src=x>",
-        "<s>$5</s> $4",
-        "</a>",
-        "</h2>",
-        "</li>",
-        "</div>",
-        "text",
-    ],
-)
-
-
-@given(st.lists(FRAGMENTS, max_size=40), st.sampled_from([None, 10]))
-def test_any_arrangement_of_a_pages_parts_gives_a_record_or_an_error(fragments, start):
-    """The parts of a results page in any order and nesting give an error with an outcome, or a record."""
-    judged("".join(fragments).encode(), BingQuery(q="tea kettle", start=start))
 
 
 def test_ads_and_results_are_ranked_together():

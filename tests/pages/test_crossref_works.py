@@ -4,8 +4,6 @@ import random
 
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from webdata.domain.errors import FetchError, LayoutError, UpstreamError
 from webdata.pages.crossref_works import page, record, shown_terms
@@ -123,33 +121,3 @@ def test_the_search_terms_of_a_page_are_recognised():
     """A page repeats its search terms; a broken one has none."""
     assert shown_terms(body_of([], 0)) == "mills"
     assert [shown_terms(body) for body in (b"", b"{}", b"[]")] == [None] * 3
-
-
-KEYS = [
-    "DOI",
-    "URL",
-    "title",
-    "author",
-    "container-title",
-    "institution",
-    "issued",
-    "published",
-    "page",
-    "volume",
-    "abstract",
-    "license",
-    "link",
-    "is-referenced-by-count",
-    "resource",
-]
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**62), 2**62) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*KEYS, "date-parts"]), inner),
-    max_leaves=6,
-)
-
-
-@given(st.dictionaries(st.sampled_from(KEYS), VALUES))
-def test_any_value_in_a_work_gives_a_record_or_an_error(work):
-    """Values of any type in a work raise no other exception."""
-    judged(body_of([{"DOI": "10.5555/1", **work}], 1))

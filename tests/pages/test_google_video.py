@@ -5,8 +5,6 @@ import re
 from itertools import chain
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from webdata.domain.errors import LayoutError
 from webdata.pages import _elements, google_video, google_web
@@ -115,20 +113,6 @@ def test_truncated_pages_and_pages_without_some_tags_are_parsed_or_refused(web_p
         damaged = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
         pages = [page for page in map(record_or_none, chain(truncated, damaged)) if page]
         assert all(page["results"] or page["answers"] or page["places"] or page["carousel"] for page in pages)
-
-
-FRAGMENTS = st.sampled_from([
-    "<div id=rso>", "<a href='https://a.example/'>", "<a href='/url?q=http://['>", "<h3>t</h3>",
-    "<div role=heading>t</div>", "<div role=heading aria-level=2>Videos</div>", "<cite>·</cite>",
-    "<span class=VuuXrf>· a •</span>", "<div class=ITZIwc>text</div>", "<div class=Gx5Zad>",
-    "<div>4:05 · 3 days ago</div>", "<img src='https://a.example/i'>", "</a>", "</div>",
-])  # fmt: skip
-
-
-@given(st.lists(FRAGMENTS, max_size=30))
-def test_any_markup_is_parsed_or_refused(fragments):
-    """Fragments of a page of videos in any order give a record or a LayoutError."""
-    record_or_none("".join(fragments).encode())
 
 
 def test_num_limits_the_results():

@@ -5,8 +5,6 @@ from collections import Counter
 from itertools import chain
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from webdata.domain.errors import LayoutError
 from webdata.pages import google_web
@@ -158,23 +156,6 @@ def test_truncated_pages_and_pages_without_some_tags_are_parsed_or_refused(captu
         assert is_empty or all(
             page["results"] or page["answers"] or page["places"] or page["carousel"] for page in pages
         )
-
-
-FRAGMENTS = st.sampled_from([
-    "<div id=rso>", "<div id=rhs>", "<div id=botstuff>", "<div id=topstuff>", "<a href='https://a.example/'>",
-    "<a href='/url?q=http://['>", "<a href='/search?q=a'>", "<h3>t</h3>",
-    "<h3 role=heading aria-level=2>Videos</h3>", "<div data-text-ad=1>", "<div class=pla-unit>",
-    "<div class=related-question-pair data-q=a>", "<div data-attrid=title>t</div>", "<div data-attrid='kc:/a'>",
-    "<div data-rl=en>", "<div data-dobid=dfn>d</div>", "<div class=xpdopen>", "<div class=dbg0pd>p</div>",
-    "<div class=Gx5Zad>", "<span class=yi40Hd>4.5</span>(1K)", "<table><tr><td>", "</a>", "</div>", "</table>",
-    "text", "<img src='https://a.example/i'>", "<p><em>pottery</em></p>",
-])  # fmt: skip
-
-
-@given(st.lists(FRAGMENTS, max_size=40))
-def test_any_markup_is_parsed_or_refused(fragments):
-    """Fragments of a results page in any order give a record or a LayoutError."""
-    record_or_none("".join(fragments).encode())
 
 
 def test_num_limits_only_the_results():

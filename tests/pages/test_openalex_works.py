@@ -4,8 +4,6 @@ import random
 
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from webdata.domain.errors import FetchError, LayoutError, UpstreamError
 from webdata.pages.openalex_works import abstract, page, record
@@ -153,31 +151,3 @@ def test_an_abstract_is_made_from_its_index():
     assert abstract({"by": [2], "mills": [1, 4], "Tidal": [0], "more": [3]}) == "Tidal mills by more mills"
     assert abstract({"a": [10**12, -1, None, "1"], "b": None, "c": 3}) is None
     assert [abstract(index) for index in (None, {}, [], "text")] == [None] * 4
-
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**62), 2**62) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=6,
-)
-KEYS = [
-    "id",
-    "doi",
-    "display_name",
-    "publication_year",
-    "publication_date",
-    "ids",
-    "authorships",
-    "primary_location",
-    "best_oa_location",
-    "open_access",
-    "biblio",
-    "cited_by_count",
-    "abstract_inverted_index",
-]
-
-
-@given(st.dictionaries(st.sampled_from(KEYS), VALUES))
-def test_any_value_in_a_work_gives_a_record_or_an_error(work):
-    """Values of any type in a work raise no other exception."""
-    judged(body_of([{"id": ID, **work}], count=1))
