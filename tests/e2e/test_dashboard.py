@@ -6,9 +6,11 @@ from contextlib import asynccontextmanager
 import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import expect
+from pyotp import TOTP
 
 pytestmark = pytest.mark.task
 NAME = "from the browser"
+PASSWORD = "some words in a row 42"
 PROGRAMS = ["Claude Code", "Cursor", "Open WebUI", "LiteLLM", "n8n", "Firecrawl's SDK"]
 WIDE = {"viewport": {"width": 1280, "height": 900}}
 
@@ -56,7 +58,7 @@ async def become_a_member(tab, link, name="ada@example.com"):
     await tab.goto(link)
     await fits(tab)
     await tab.get_by_label("Name").fill(name)
-    await tab.get_by_label("Password").fill("some words in a row 42")
+    await tab.get_by_label("Password").fill(PASSWORD)
     await tab.get_by_role("button", name="Begin").click()
     await expect(tab.get_by_label("Dashboard").get_by_role("link", name="Keys", exact=True)).to_be_visible()
 
@@ -185,3 +187,28 @@ async def test_the_answer_of_every_endpoint(running, invitation, browser_tab):
     assert len(sizes) >= 16
     assert max(sizes.values()) < 100_000, sizes
     assert messages == []
+
+
+@pytest.mark.slow
+async def test_the_second_factor_in_a_browser(start, chromium):
+    """A second factor is set up by what the page shows; from then on its code is asked for after the password."""
+    with start() as running:
+        async with chromium(ignore_https_errors=True, java_script_enabled=False) as context:
+            tab = await context.new_page()
+            await become_a_member(tab, re.search(r"https?://\S+/dashboard/invitations/\S+", running.keys)[0])
+            await tab.goto(f"{running.url}/dashboard/settings/second-factor")
+            totp = TOTP(await tab.locator("input[name=secret]").get_attribute("value"))
+            await tab.get_by_label("Code", exact=True).fill(totp.now())
+            await tab.get_by_label("Your password").fill(PASSWORD)
+            await tab.get_by_role("button", name="Turn it on").click()
+            [recovery_code, *_] = (await tab.locator("#codes").text_content()).split()
+            await tab.get_by_role("button", name="Sign out").click()
+            await tab.get_by_label("Name").fill("Ada@example.com")
+            await tab.get_by_label("Password").fill(PASSWORD)
+            await tab.get_by_role("button", name="Sign in").click()
+            await tab.goto(f"{running.url}/dashboard/keys")
+            await expect(tab.get_by_role("heading", level=1)).to_have_text("Sign in")
+            await tab.goto(f"{running.url}/dashboard/second-factor")
+            await tab.get_by_label("Code").fill(recovery_code)
+            await tab.get_by_role("button", name="Go on").click()
+            await expect(tab.get_by_role("button", name="Sign out")).to_be_visible()

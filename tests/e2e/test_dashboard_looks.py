@@ -2,18 +2,19 @@
 
 import re
 from time import monotonic, sleep
+from urllib.parse import urljoin, urlsplit
 
 import orjson
 import pytest
 from axe_playwright_python.async_playwright import Axe
 
 pytestmark = [pytest.mark.task, pytest.mark.slow]
-SCREENS = [(width, scheme) for width in (390, 768, 1440) for scheme in ("light", "dark")]
-WITH_AXE = [(390, "dark"), (1440, "light")]
-PAGES = (
-    *("", "?days=30&by=engine", "/keys", "/keys/new", "/playground", "/requests", "/requests?text=tea", "/usage"),
-    *("/batches", "/batches/new", "/webhooks", "/engines", "/settings", "/accounts"),
-)
+SCREENS = [(360, "light"), (390, "dark"), (768, "light"), (1280, "light"), (1440, "dark"), (2560, "dark")]
+WITH_AXE = [(360, "light"), (2560, "dark")]
+FILTERED = ("?days=30&by=engine", "/requests?text=tea")
+"""Pages that differ from those to which links lead."""
+IDS = re.compile(r"(key|whk|mem|acc|req|msg|bat)_\w+")
+NOT_A_PAGE = re.compile(r"export|\.csv|\.jsonl|/static/")
 OVERLAPS = """() => {
   const clipped = (one) => {
     let {left, top, right, bottom} = one.getBoundingClientRect();
@@ -72,10 +73,15 @@ def batch(running, key, label, rows):
         sleep(0.2)
 
 
+def invitation_of(running):
+    """The link for the first admin, from the file of the first keys."""
+    return running.url + re.search(r"/dashboard/invitations/\S+", running.keys)[0]
+
+
 async def signed_in(context, running):
     """A tab in which the first admin is signed in."""
     tab = await context.new_page()
-    await tab.goto(running.url + re.search(r"/dashboard/invitations/\S+", running.keys)[0])
+    await tab.goto(invitation_of(running))
     if await tab.get_by_role("button", name="Begin").count():
         await tab.get_by_label("Name").fill("ada@example.com")
         await tab.get_by_label("Password").fill("some words in a row 42")
@@ -114,17 +120,50 @@ async def is_in_sight(tab, name):
     )
 
 
+def pattern(address):
+    """What tells pages apart: one of several keys, and one of several filters, stands for all of them."""
+    path = IDS.sub("x", urlsplit(address).path)
+    return "/dashboard/playground/x" if path.startswith("/dashboard/playground/") else path
+
+
 async def test_every_page_suits_every_screen(running, chromium):
-    """From a phone to a desktop, light and dark, no page scrolls sideways, covers what one clicks, or has a barrier."""
+    """From phones to the widest screen, light and dark, no page scrolls sideways, covers a link or has a barrier.
+
+    These are all pages that links lead to, and those before one has signed in.
+    """
+    home = f"{running.url}/dashboard"
     async with chromium(ignore_https_errors=True, reduced_motion="reduce") as context:
-        tab = await signed_in(context, running)
-        for page in PAGES:
-            await tab.goto(f"{running.url}/dashboard{page}")
+        tab = await context.new_page()
+        for address in (f"{home}/sign-in", invitation_of(running)):
+            await tab.goto(address)
             await check(tab)
-        await tab.goto(f"{running.url}/dashboard/playground/maps_search")
+        tab = await signed_in(context, running)
+        await tab.goto(f"{home}/webhooks/new")
+        await tab.get_by_label("URL").fill("https://shop.example/webhook")
+        await tab.get_by_role("button", name="Make the webhook").click()
+        for page in FILTERED:
+            await tab.goto(home + page)
+            await check(tab)
+        seen, waiting = {}, [home]
+        while waiting:
+            address = waiting.pop(0)
+            if pattern(address) in seen or NOT_A_PAGE.search(address):
+                continue
+            response = await tab.goto(address)
+            seen[pattern(address)] = response.status
+            await check(tab)
+            links = await tab.locator("a[href]").evaluate_all("links => links.map(link => link.getAttribute('href'))")
+            targets = (urljoin(address, link).partition("#")[0] for link in links)
+            waiting += [target for target in targets if target.startswith(home)]
+        await tab.goto(f"{home}/playground/maps_search")
         await tab.get_by_role("button", name="Run").click()
         await tab.locator(".map").wait_for()
         await check(tab)
+    assert set(seen.values()) <= {200, 403}, seen
+    for part in ("keys/new", "keys/x/revoke", "webhooks/x", "engines", "settings/second-factor", "accounts", "usage"):
+        assert f"/dashboard/{part}" in seen
+    for part in ("requests", "requests/x", "batches/new", "batches/x", "playground/x"):
+        assert f"/dashboard/{part}" in seen
 
 
 async def test_run_is_in_sight(running, chromium):
