@@ -151,7 +151,7 @@ def test_a_body_that_breaks_off_or_is_refused_takes_nothing(running):
 def test_many_queries_are_submitted_with_little_work_and_memory(start, tmp_path):
     """200,000 queries are validated and stored in 24 s of the processor, a million's fifth, and in under 250 MB."""
     with start(WEBDATA_TRANSPORTS="http", WEBDATA_WORKER="off") as service:
-        path, wrong = tmp_path / "many.jsonl", 134_211
+        path = tmp_path / "many.jsonl"
         with path.open("w") as file:
             file.writelines(f'{{"q":"coffee shops in town {row}","num":10}}\n' for row in range(1, LAST_ROW + 1))
         before = of_family(service.process.pid)
@@ -165,9 +165,10 @@ def test_many_queries_are_submitted_with_little_work_and_memory(start, tmp_path)
             before = of_family(service.process.pid)
             service.request("GET", target, {"X-Api-Key": service.test_key})
             assert of_family(service.process.pid) - before < 0.2
-        _replace_line(path, wrong, '{"num":10}')
+        fewer = path.read_bytes().splitlines(keepends=True)[:13_211]
+        path.write_bytes(b"".join([*fewer, b'{"num":10}\n', *fewer]))
         status, _, answer = _upload(service, path)
-        assert (status, f"line {wrong:,} cannot be run: q is missing" in answer.decode()) == (422, True)
+        assert (status, "line 13,212 cannot be run: q is missing" in answer.decode()) == (422, True)
 
 
 def _upload(service, path):
@@ -181,12 +182,6 @@ def _upload(service, path):
             return response.status, response.headers, response.read()
         finally:
             connection.close()
-
-
-def _replace_line(path, number, text):
-    all_lines = path.read_text().splitlines()
-    all_lines[number - 1] = text
-    path.write_text("\n".join(all_lines) + "\n")
 
 
 @pytest.mark.slow

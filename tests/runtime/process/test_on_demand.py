@@ -40,7 +40,7 @@ async def test_it_runs_while_there_are_batches(sqlite, monkeypatch):
         embedded = OnDemandProcess("batches", worker.__name__, partial(settings, sqlite), stores.chunks.active, 30.0)
         embedded.start()
         assert not embedded.child.runs
-        first = await submit(stores, 120, test=True)
+        first = await submit(stores, 60, test=True)
         await until(lambda: ended_some(stores, first), 60)
         os.kill(embedded.child.process.pid, signal.SIGKILL)
         await until(lambda: is_done(stores, first), 90)
