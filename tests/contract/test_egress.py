@@ -1,6 +1,7 @@
 """No engine leaves its own sites: rules for every engine that the spider loader finds, over real sockets."""
 
 from contextlib import asynccontextmanager
+from itertools import product
 
 import pytest
 
@@ -93,18 +94,16 @@ def is_own(spider, host):
     return any(host == domain or host.endswith(f".{domain}") for domain in spider.allowed_domains)
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("spider", SPIDERS, ids=lambda spider: spider.name)
-async def test_no_engine_is_led_away(spider, attack):
+async def test_no_engine_is_led_away(spider):
     """No engine follows a redirect, a refresh or a form to an address inside or to a foreign host."""
     targets = INSIDE if spider.any_site else [*INSIDE, *FOREIGN]
     async with attacked(spider, METAREFRESH_ENABLED=True) as run:
-        for resource in spider.resources[:2]:
-            for to in targets:
-                error, hosts = await run(resource, ATTACKS[attack](to))
-                assert hosts, to
-                assert all(is_own(spider, host) for host in hosts), to
-                assert isinstance(error, (FetchError, TargetError)) or spider.any_site
+        for resource, attack, to in product(spider.resources[:2], ATTACKS, targets):
+            error, hosts = await run(resource, ATTACKS[attack](to))
+            assert hosts, (attack, to)
+            assert all(is_own(spider, host) for host in hosts), (attack, to)
+            assert isinstance(error, (FetchError, TargetError)) or spider.any_site
 
 
 @pytest.mark.parametrize("spider", SPIDERS, ids=lambda spider: spider.name)
