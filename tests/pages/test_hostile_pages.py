@@ -128,6 +128,7 @@ SHAPES: tuple[Callable[[Case, re.Match[bytes], int], bytes], ...] = (repeated, n
 
 
 @pytest.mark.timed
+@pytest.mark.no_cover
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 @pytest.mark.parametrize("spider", SPIDERS, ids=lambda spider: spider.name)
 def test_the_time_of_a_page_grows_with_its_size(spider, shape):
