@@ -135,10 +135,17 @@ def loopback_apis(upstreams):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads, server.sent = True, Counter()
     server.upstreams, server.url = {one.name: one for one in upstreams}, f"http://127.0.0.1:{server.server_port}"
+    with served(server):
+        yield server
+
+
+@contextmanager
+def served(server):
+    """Runs a server in a thread until the end of the block."""
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield server
+        yield
     finally:
         server.shutdown()
         thread.join()

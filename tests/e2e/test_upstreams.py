@@ -1,7 +1,6 @@
 """Upstream APIs of an operator: stand-ins on loopback that speak the documented APIs, and repeat the key."""
 
 import re
-import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from time import sleep
@@ -79,14 +78,8 @@ def api():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Api)
     server.daemon_threads, server.sent = True, []
     server.url = server.trap = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with served(server):
         yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def settings(*upstreams, **more):

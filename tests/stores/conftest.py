@@ -43,3 +43,11 @@ def movements():
         return [Movement(**{name: value for name, value in row._asdict().items() if name != "id"}) for row in rows]
 
     return read
+
+
+@pytest.fixture
+def empty_postgresql(postgresql_server, postgresql_admin):
+    """The URL of a PostgreSQL database without tables."""
+    postgresql_admin("CREATE DATABASE bare")
+    yield f"{postgresql_server}bare"
+    postgresql_admin("DROP DATABASE bare WITH (FORCE)")

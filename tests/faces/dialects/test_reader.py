@@ -8,7 +8,6 @@ from webdata.domain.errors import UpstreamTimeoutError
 from webdata.faces.dialects.reader import Reader
 
 PAGE = "https://a.example/b?c=d&e=%20f"
-BEANS = "# Beans\n\nAll about them."
 
 
 @pytest.fixture

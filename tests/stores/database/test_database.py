@@ -32,14 +32,6 @@ from webdata.stores.sql_stores import SqlStores
 
 
 @pytest.fixture
-def empty_postgresql(postgresql_server, postgresql_admin):
-    """The URL of a PostgreSQL database without tables."""
-    postgresql_admin("CREATE DATABASE bare")
-    yield f"{postgresql_server}bare"
-    postgresql_admin("DROP DATABASE bare WITH (FORCE)")
-
-
-@pytest.fixture
 def empty_sqlite(tmp_path):
     """The URL of an SQLite database that is not there yet."""
     return f"sqlite:///{tmp_path}/empty.sqlite3"

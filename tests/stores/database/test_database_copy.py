@@ -24,14 +24,6 @@ ROWS = 450
 
 
 @pytest.fixture
-def empty_postgresql(postgresql_server, postgresql_admin):
-    """The URL of a PostgreSQL database without tables."""
-    postgresql_admin("CREATE DATABASE empty")
-    yield f"{postgresql_server}empty"
-    postgresql_admin("DROP DATABASE empty WITH (FORCE)")
-
-
-@pytest.fixture
 def other_sqlite(tmp_path):
     return f"sqlite:///{tmp_path}/copy/webdata.sqlite3"
 
