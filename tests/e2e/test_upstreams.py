@@ -10,6 +10,8 @@ from urllib.parse import parse_qs, quote, urlsplit
 import orjson
 import pytest
 
+from tests.loopback_apis import served
+
 KEY = "sk-operator-0123456789"
 STALL_SECONDS = 20
 
