@@ -492,6 +492,7 @@ async def test_the_operator_sets_the_engines_of_a_resource(opened):
             opened(("a", 0, ""), orders=orders)
 
 
+@pytest.mark.timed
 @pytest.mark.slow
 async def test_a_blocked_engine_costs_the_next_one_no_time(crawlers):
     """Of 300 searches while Google blocks all, 99 % are answered, by Bing, as fast as when Bing alone is asked.
