@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from webdata.config.config import Config
-from webdata.main import ADMINISTRATION, help_of, main
+from webdata.faces.administration.commands import ADMINISTRATION, help_of
+from webdata.main import main
 
 
 @pytest.fixture

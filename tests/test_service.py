@@ -1,40 +1,12 @@
-"""The service's periodic tasks, and its start."""
+"""The start of the service."""
 
 import subprocess
 import sys
-from datetime import timedelta
 
 import pytest
 
 from webdata.crawling.warm_crawlers import Call
-from webdata.domain.errors import ConfigError, DatabaseUnavailableError
 from webdata.resources.web_search import WEB_SEARCH
-from webdata.stores.accounts.model import DEFAULT_ACCOUNT
-
-
-@pytest.mark.task
-async def test_abandoned_credits_are_released(stores, monkeypatch):
-    """Credits of calls beyond any deadline are released while the service runs."""
-    from webdata import service
-
-    await stores.ledger.reserve(DEFAULT_ACCOUNT, "req_1", "web_search", "key_1")
-    await service._settle_old(stores.ledger)
-    assert await stores.ledger.balance(DEFAULT_ACCOUNT) == 999
-    monkeypatch.setattr(service, "LONGEST_CALL", timedelta(0))
-    await service._settle_old(stores.ledger)
-    assert await stores.ledger.balance(DEFAULT_ACCOUNT) == 1000
-
-
-async def test_a_start_without_the_database_fails(stores, monkeypatch):
-    """A database that does not answer is a ConfigError at the start."""
-    from webdata import service
-
-    async def away(*_):
-        raise DatabaseUnavailableError("lock timeout")
-
-    monkeypatch.setattr(stores.ledger, "settle", away)
-    with pytest.raises(ConfigError, match=r"the database does not answer \(lock timeout\): start again when it does"):
-        await service._settle_at_first(stores.ledger)
 
 
 def test_the_collector_runs_over_no_open_crawler(monkeypatch):

@@ -5,19 +5,14 @@ It has a low priority, and a composition root of its own.
 
 import asyncio
 import os
-from contextlib import AsyncExitStack, closing, suppress
-from datetime import UTC, datetime
+from contextlib import AsyncExitStack, closing
 
 from webdata.accounts.webhooks.delivery import DeliveryWorker
 from webdata.accounts.webhooks.sender import WebhookSender
 from webdata.accounts.webhooks.urls import WebhookUrls
 from webdata.config.config import Config
-from webdata.domain.errors import DatabaseUnavailableError
-from webdata.fetching.egress.guard import Guard
-from webdata.fetching.egress.names import NameResolver
-from webdata.fetching.egress.rule import Rule
-from webdata.observability.logs import log_to_standard_error
 from webdata.runtime.process.child_process import settings_of_child, tell_parent, when_parent_stops
+from webdata.runtime.process.logs import log_to_standard_error
 from webdata.runtime.process.names import is_dead, this_process
 from webdata.stores.sql_stores import attach_deliveries
 
@@ -32,13 +27,12 @@ def main() -> None:
 
 
 async def _run(config: Config) -> None:
-    guard = Guard(Rule(frozenset(config.egress_ports), config.egress_allow), NameResolver())
-    sender = WebhookSender(WebhookUrls(guard, http=config.webhooks_http))
+    urls = WebhookUrls.guarded(config.egress_ports, config.egress_allow, http=config.webhooks_http)
+    sender = WebhookSender(urls)
     async with AsyncExitStack() as opened:
         store = opened.enter_context(closing(attach_deliveries(config.database)))
         opened.push_async_callback(sender.close)
         delivery = DeliveryWorker(store, sender, this_process(), observer=tell_parent)
-        with suppress(DatabaseUnavailableError):
-            await store.release(is_dead, datetime.now(UTC))
+        await delivery.release(is_dead)
         when_parent_stops(delivery.stop)
         await delivery.run()

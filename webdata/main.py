@@ -1,10 +1,8 @@
 """The command line. A command imports what it needs when it runs: all of it takes more than a second."""
 
-import ast
 import asyncio
 import gc
 import os
-import pkgutil
 import signal
 import sys
 from functools import partial
@@ -12,38 +10,17 @@ from importlib import import_module
 from pathlib import Path
 from shutil import rmtree
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from webdata.config.config import Config
-from webdata.domain.errors import ConfigError, DatabaseUnavailableError, QueryError
-from webdata.faces.administration.docs_pages import DocumentedGroup, write_commands
+from webdata.faces.administration.commands import Commands
 
 if TYPE_CHECKING:
     from webdata.runtime.process.workers import Worker
     from webdata.runtime.server.listening import Listening
 
-ADMINISTRATION = {
-    "accounts": "accounts",
-    "batches": "batches",
-    "certificates": "certificates",
-    "database": "database",
-    "docs": "docs_pages",
-    "doctor": "doctor",
-    "diff": "diff",
-    "fixture": "engines",
-    "keys": "keys",
-    "mcp": "mcp",
-    "new": "engines",
-    "parse": "engines",
-    "plans": "accounts",
-    "report": "samples",
-    "samples": "samples",
-    "usage": "usage",
-    "watch": "watch",
-}
-"""Commands, and the modules of `webdata.faces.administration` that they are in."""
 IN_MEMORY = "/dev/shm"  # noqa: S108  # for a folder that only this user can read
 """Linux's folder of files in memory."""
 WORKER_MODULES = (
@@ -53,59 +30,6 @@ WORKER_MODULES = (
     "webdata.runtime.server.plain_http",
 )
 """Modules of a worker that are slow to import and need no reactor."""
-
-
-class Commands(DocumentedGroup):
-    """Loads a command when it is called for.
-
-    Reports errors in settings and arguments in one line, with exit status 2; of the database, with status 1.
-    """
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted([*self._own(ctx), *_resource_commands()])
-
-    def _own(self, ctx: click.Context) -> list[str]:
-        return sorted([*super().list_commands(ctx), *ADMINISTRATION])
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in ADMINISTRATION:
-            command: click.Command = getattr(_of_administration(ADMINISTRATION[cmd_name]), cmd_name)
-            return command
-        if (own := super().get_command(ctx, cmd_name)) or cmd_name not in _resource_commands():
-            return own
-        of_resource: click.Command = _of_administration("resource_commands").resource_command(cmd_name)
-        return of_resource
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        others = {name: click.Command(name, help=help_of(name)) for name in ADMINISTRATION}
-        write_commands(formatter, {**self.commands, **others})
-        with formatter.section("One call, over the API or with --local"):
-            formatter.write_dl(list(_resource_commands().items()))
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except (ConfigError, QueryError) as error:
-            raise click.UsageError(str(error)) from error
-        except DatabaseUnavailableError as error:
-            raise click.ClickException(f"the database does not answer: {error}") from error
-
-
-def _resource_commands() -> dict[str, str]:
-    """The commands of resources, and what each is for."""
-    titles: dict[str, str] = _of_administration("command_names").command_titles()
-    return titles
-
-
-def _of_administration(module: str) -> Any:
-    return import_module(f"webdata.faces.administration.{module}")
-
-
-def help_of(name: str) -> str | None:
-    """The help of a command of `webdata.faces.administration`, by its source: to import them all takes a second."""
-    source = pkgutil.get_data("webdata.faces.administration", f"{ADMINISTRATION[name]}.py") or b""
-    functions = (one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
-    return next((ast.get_docstring(one) for one in functions if one.name == name), None)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -162,7 +86,7 @@ def _serve_together(config: Config, listening: "Listening") -> None:
 
     from webdata.accounts.access.invitations import first_secrets
     from webdata.crawling.warm_crawlers import load_spiders
-    from webdata.observability.logs import log_to_standard_error
+    from webdata.runtime.process.logs import log_to_standard_error
     from webdata.runtime.process.temporary_files import locked_folder
     from webdata.runtime.process.workers import Workers
     from webdata.runtime.server.banner import banner, lines_of_keys, show
@@ -189,7 +113,7 @@ def _serve_together(config: Config, listening: "Listening") -> None:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(metrics)
         try:
             Workers(config.workers, work, partial(show, text), partial(mark_process_dead, path=metrics)).run()
-        except (ConfigError, SystemExit):
+        except BaseException:
             if first and sys.stdout.isatty():  # they are stored nowhere else
                 show("\n".join(lines_of_keys(config, listening, first)))
             raise
@@ -203,23 +127,6 @@ def worker(config: Config) -> None:
     from webdata.worker import run
 
     run(config)
-
-
-@main.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; a loopback address.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8081, show_default=True, help="Which port.")
-@click.option(
-    "--replay", type=click.Path(path_type=Path), help="A folder of saved pages, or an archive, to answer from."
-)
-@click.option(
-    "--proxy", "proxies", multiple=True, help="A region proxy in front of it: 'DE', 'DE dead', 'US flaky=0.5'."
-)
-@click.pass_obj
-def sandbox(config: Config, host: str, port: int, replay: Path | None, proxies: tuple[str, ...]) -> None:
-    """Run the offline internet alone: a forward proxy."""
-    from webdata.sandbox.run import run
-
-    run(host, port, replay or config.sandbox_replay, proxies)
 
 
 if __name__ == "__main__":

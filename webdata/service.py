@@ -6,9 +6,9 @@ It takes whatever reactor is installed when it is imported: install the asyncio 
 import asyncio
 import logging
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from socket import socket
 from typing import Any
@@ -17,7 +17,6 @@ from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_to_future
 from twisted.internet import reactor as installed_reactor
 
-from webdata import worker as batch_worker
 from webdata.accounts.access.admission import Admission
 from webdata.accounts.access.answer_archive import AnswerArchive
 from webdata.accounts.access.api_keys import MANAGE_WEBHOOKS, ApiKeys
@@ -27,7 +26,7 @@ from webdata.accounts.access.credits import Credits
 from webdata.accounts.access.files import Files
 from webdata.accounts.access.invitations import first_secrets
 from webdata.accounts.access.rate_limits import RateLimits
-from webdata.accounts.access.upkeep import Upkeep
+from webdata.accounts.access.upkeep import Upkeep, settle_at_first, settle_old
 from webdata.accounts.access.upstream_budgets import UpstreamBudgets
 from webdata.accounts.webhooks.notices import Notices
 from webdata.accounts.webhooks.urls import WebhookUrls
@@ -39,8 +38,6 @@ from webdata.batches.upkeep import BatchUpkeep
 from webdata.config.config import Config
 from webdata.crawling.samples import Samples
 from webdata.crawling.warm_crawlers import Call, Observer, WarmCrawlers, load_spiders, scrapy_settings
-from webdata.domain.errors import ConfigError, DatabaseUnavailableError
-from webdata.downloadermiddlewares.blocked import captcha_hook
 from webdata.faces.api import refusals
 from webdata.faces.api.account import account_pages
 from webdata.faces.api.answers import AnswerPages
@@ -88,16 +85,14 @@ from webdata.faces.gateway.proxy import GatewayProxy
 from webdata.faces.gateway.targets import Targets
 from webdata.faces.mcp.batch_tools import BatchTools
 from webdata.faces.mcp.door import McpDoor
-from webdata.fetching.egress.guard import Guard
 from webdata.fetching.egress.names import NameResolver
 from webdata.fetching.egress.reactor_names import ReactorNames
-from webdata.fetching.egress.rule import Rule
-from webdata.observability.logs import log_to_standard_error
 from webdata.observability.metrics import Metrics, access_metrics, call_metrics
 from webdata.observability.recent_calls import RecentCalls
 from webdata.observability.stored_state import StoredState
+from webdata.runtime.process.logs import log_to_standard_error
 from webdata.runtime.process.memory import collect_less, tune_heap
-from webdata.runtime.process.names import is_dead, this_process
+from webdata.runtime.process.names import this_process
 from webdata.runtime.process.on_demand import OnDemandProcess
 from webdata.runtime.process.repeat import repeat, running
 from webdata.runtime.process.temporary_files import own_temporary_files
@@ -110,7 +105,6 @@ from webdata.runtime.server.tls import ServerTLS
 from webdata.sandbox.server import Sandbox
 from webdata.stores.batches.parts import open_parts
 from webdata.stores.ephemeral.ephemeral import CALL_ENDS_WITHIN, EphemeralStores
-from webdata.stores.ledger.sql import Ledger
 from webdata.stores.sql_stores import SqlStores
 from webdata.watch.canaries import canaries_of
 from webdata.watch.filled_fields import FilledFields
@@ -118,16 +112,15 @@ from webdata.watch.rounds import CanaryRounds
 from webdata.watch.watched import Watched
 
 logger = logging.getLogger(__name__)
-LONGEST_CALL = timedelta(hours=1)
-"""Longer than any call can take: a credit that was reserved before is from a process that died."""
 SETTLED_EVERY = 60.0
-"""Seconds between two checks for such credits."""
+"""Seconds between two checks for credits that a process which died had reserved."""
 ORPHANS_STOP_WITHIN = 0.4
 """Seconds for a worker to finish what it can, when its supervisor has died."""
 ORPHANS_END_WITHIN = 0.9
 """Seconds after which one that hangs is ended."""
 DELIVERER = "webdata.deliverer"
-"""A program that the service starts, and does not import: it needs libraries that few services do."""
+BATCH_WORKER = "webdata.worker"
+"""Programs that the service starts, and does not import: one needs libraries that few services do."""
 ATTEMPTS_END_WITHIN = 5.0
 """Seconds for deliveries in flight when the service stops; those that take longer are repeated later."""
 STORED_READ_EVERY = 10.0
@@ -236,11 +229,10 @@ class Service:
 
     async def start(self) -> None:
         """Start everything and listen. Raises ConfigError for a setting that cannot be used."""
-        captcha_hook(self.config.captcha_hook)  # crawlers open at their first call, too late for a mistake
         self.opened.push_async_callback(self.sandbox.stop)
         stores = self.opened.enter_context(SqlStores(self.config.database, ledger_process=True))
         self.opened.push_async_callback(stores.ledger.flush)
-        await _settle_at_first(stores.ledger)
+        await settle_at_first(stores.ledger)
         self.opened.push_async_callback(self.ephemeral.close)
         await self.ephemeral.open()
         self.settings.set("SANDBOX_URL", self.config.sandbox_url or await self.sandbox.start(), priority="cmdline")
@@ -326,7 +318,7 @@ class Service:
                 self.batches = self._batch_worker(stores, metrics)
                 self.batches.start()
         works = [
-            repeat("credits of lost calls", partial(_settle_old, stores.ledger), SETTLED_EVERY),
+            repeat("credits of lost calls", partial(settle_old, stores.ledger), SETTLED_EVERY),
             repeat("old sessions", self.sessions.forget_old, FORGOTTEN_EVERY),
             Notices(self.recent, stores.events, stores.deliveries).run(hourly=is_first),
         ]
@@ -400,8 +392,8 @@ class Service:
 
     def _webhooks(self, stores: SqlStores) -> Webhooks:
         config = self.config
-        guard = Guard(Rule(frozenset(config.egress_ports), config.egress_allow), NameResolver())
-        return Webhooks(stores.webhooks, WebhookUrls(guard, http=config.webhooks_http))
+        urls = WebhookUrls.guarded(config.egress_ports, config.egress_allow, http=config.webhooks_http)
+        return Webhooks(stores.webhooks, urls)
 
     def _batch_pages(self, stores: SqlStores) -> list[KeyPage]:
         schedules = SchedulePages(stores.schedules, self.submissions)
@@ -430,7 +422,7 @@ class Service:
 
         return OnDemandProcess(
             "the process that runs batches",
-            batch_worker.__name__,
+            BATCH_WORKER,
             lambda: self.config,
             are_batches,
             self.config.deadline,
@@ -565,23 +557,3 @@ class Service:
     async def _close_ports(self) -> None:
         while self.ports:
             await deferred_to_future(self.ports.pop().stopListening())
-
-
-async def _settle_at_first(ledger: Ledger) -> None:
-    """Release the credits that dead processes of this machine had reserved; raises ConfigError."""
-    try:
-        await _settle(ledger, is_dead)
-    except DatabaseUnavailableError as error:
-        raise ConfigError(f"the database does not answer ({error}): start again when it does") from error
-
-
-async def _settle_old(ledger: Ledger) -> None:
-    """Release the credits of calls that are older than LONGEST_CALL, whose machine may be gone."""
-    await _settle(ledger, lambda _: False)
-
-
-async def _settle(ledger: Ledger, dead: Callable[[str], bool]) -> None:
-    """Release the credits of calls whose process has died."""
-    lost = await ledger.settle(dead, datetime.now(UTC) - LONGEST_CALL)
-    if lost:
-        logger.warning("credits of %d calls were given back: their process had died", lost)

@@ -1,19 +1,10 @@
 """Scrapy's settings. Each deviation from a default has a comment with the default and the reason."""
 
-import os
-import sys
-
 from scrapy.settings import default_settings
 
 from webdata.config.config import Config
-from webdata.domain.errors import ConfigError
 
-try:
-    _config = Config.from_environ(os.environ)
-except ConfigError as error:
-    # Scrapy imports its settings before a command begins, and would print a traceback, with exit status 1.
-    sys.stderr.write(f"Error: {error}\n")
-    sys.exit(2)
+_config = Config.of_scrapy()
 
 BOT_NAME = "webdata"
 SPIDER_MODULES = ["webdata.spiders"]

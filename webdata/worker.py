@@ -20,9 +20,9 @@ from webdata.batches.submissions import Submissions
 from webdata.batches.upkeep import BatchUpkeep
 from webdata.config.config import Config
 from webdata.domain.errors import ConfigError, DatabaseUnavailableError
-from webdata.observability.logs import log_to_standard_error
 from webdata.runtime.process.child_process import settings_of_child, tell_parent, when_parent_stops
 from webdata.runtime.process.disk import lacks_room
+from webdata.runtime.process.logs import log_to_standard_error
 from webdata.runtime.process.memory import collect_less, tune_heap
 from webdata.runtime.process.names import is_dead, this_process
 from webdata.runtime.process.reactor import install_reactor
@@ -126,12 +126,10 @@ class Program:
         """Run batches until `stop`."""
         from webdata.accounts.access.upstream_budgets import UpstreamBudgets  # noqa: PLC0415
         from webdata.crawling.warm_crawlers import WarmCrawlers, load_spiders, scrapy_settings  # noqa: PLC0415
-        from webdata.downloadermiddlewares.blocked import captcha_hook  # noqa: PLC0415
         from webdata.observability.metrics import Metrics, call_metrics  # noqa: PLC0415
         from webdata.sandbox.server import Sandbox  # noqa: PLC0415
 
         config = self._config
-        captcha_hook(config.captcha_hook)
         async with AsyncExitStack() as opened:
             sandbox, scrapy, metrics = Sandbox(config.sandbox_replay), scrapy_settings(), Metrics()
             opened.push_async_callback(sandbox.stop)

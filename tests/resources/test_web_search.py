@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from webdata.domain.errors import QueryError
-from webdata.resources.terms.google_domains import DOMAINS
+from webdata.domain.google_domains import DOMAINS
 from webdata.resources.web_search import GOOGLE_DOMAIN, WebQuery
 
 DOCS = Path(__file__).parents[2] / "docs" / "api.md"

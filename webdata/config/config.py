@@ -1,6 +1,8 @@
 """The service's settings: one frozen object, read from the environment once."""
 
+import os
 import shutil
+import sys
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from ipaddress import IPv4Network, IPv6Network
@@ -301,6 +303,17 @@ class Config(BaseSettings):
         field = next(field for field in cls.model_fields.values() if field.alias == name)
         wrong = repr(environ[name]) if field.repr else "used"
         raise ConfigError(f"{name} cannot be {wrong}: give {field.description}")
+
+    @classmethod
+    def of_scrapy(cls) -> Self:
+        """That of this process; Scrapy imports its settings before a command begins: a mistake ends the program here,
+        by a line as that of a command, not by a traceback.
+        """
+        try:
+            return cls.from_environ(os.environ)
+        except ConfigError as error:
+            sys.stderr.write(f"Error: {error}\n")
+            sys.exit(2)
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:

@@ -33,6 +33,7 @@ from webdata.domain.errors import (
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Query
 from webdata.domain.records import Record
+from webdata.downloadermiddlewares.blocked import captcha_hook
 from webdata.fetching.circuit_breaker import CircuitBreaker
 from webdata.fetching.fetch import Fetch
 from webdata.fetching.fetch_resources import FetchResources
@@ -209,6 +210,7 @@ class WarmCrawlers:
                 self._resources[resource.name] = resource
         for resource, names in settings.getdict("ENGINE_ORDERS").items():
             self._engines[resource] = ordered_engines(resource, names, self._engines)
+        captcha_hook(settings["CAPTCHA_HOOK"])  # crawlers open at their first call, too late for a mistake
         self._settings = {sandbox: own_settings(settings, sandbox, max_calls) for sandbox in (False, True)}
         self.fetch_resources = {
             sandbox: FetchResources.from_settings(own, Browser.from_settings(own))

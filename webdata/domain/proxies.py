@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from webdata.domain.query import Region
 
@@ -12,6 +13,9 @@ POOLS = (*Region, ANY)
 UNION = "EU"
 MEMBERS = ("IE", "FR", "DE", "SE")
 """The regions whose proxies are also in the pool of the EU, whose results follow its law; GB left it in 2020."""
+
+Verdict = Literal["won", "lost", "blocked"]
+"""`lost`: the proxy failed. `blocked`: the site blocks its address. All else is `won`: the proxy did its work."""
 
 
 @dataclass(frozen=True)

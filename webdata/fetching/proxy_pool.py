@@ -13,11 +13,8 @@ from typing import Any, Literal, cast, get_args
 from scrapy.settings import BaseSettings
 
 from webdata.domain.errors import QueryError
-from webdata.domain.proxies import ANY, Pools, Proxy
+from webdata.domain.proxies import ANY, Pools, Proxy, Verdict
 from webdata.fetching.circuit_breaker import LONGEST_SECONDS, CircuitBreaker, State
-
-Verdict = Literal["won", "lost", "blocked"]
-"""`lost`: the proxy failed. `blocked`: the site blocks its address. All else is `won`: the proxy did its work."""
 
 MEMORY = 0.2
 """How much the last attempt counts in a moving mean."""

@@ -9,9 +9,10 @@ from typing import TypeVar
 from webdata.domain.attempts import Attempt, Transport
 from webdata.domain.errors import BlockedError, FetchError, NotFoundError, PassedOverError
 from webdata.domain.outcome import Outcome, may_pass
+from webdata.domain.proxies import Verdict
 from webdata.fetching.circuit_breaker import CircuitBreaker
 from webdata.fetching.fetch import Fetch
-from webdata.fetching.proxy_pool import ProxyPool, Verdict
+from webdata.fetching.proxy_pool import ProxyPool
 from webdata.fetching.transport_policy import Scope, TransportPolicy
 
 OTHER_PROXY = {"captcha", "denied", "login", "proxy", "budget"}

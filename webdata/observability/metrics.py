@@ -28,9 +28,8 @@ from prometheus_client.registry import Collector
 
 from webdata.crawling.warm_crawlers import Answer, Call, EngineBudget, WarmCrawlers
 from webdata.domain.errors import outcome_of
+from webdata.domain.proxies import Verdict
 from webdata.domain.query import Region
-from webdata.fetching.fetch_resources import FetchResources
-from webdata.fetching.proxy_pool import Verdict
 from webdata.stores.webhooks.model import AttemptResult
 
 OPENMETRICS = "application/openmetrics-text"
@@ -215,7 +214,14 @@ def call_metrics(crawlers: WarmCrawlers) -> Iterator[Metric]:
     yield from _transports(
         [{"network": network, **row} for network, of in networks for row in of.transports.snapshot()]
     )
-    yield from _proxies([row for network, of in networks for row in _proxy_rows(network, of, crawlers.engines)])
+    yield from _proxies(
+        [
+            {"network": network, "engine": engine, **row}
+            for network, of in networks
+            for engine in crawlers.engines
+            for row in of.proxies.snapshot(engine)
+        ]
+    )
 
 
 def access_metrics(
@@ -261,12 +267,6 @@ def _proxies(rows: Sequence[Row]) -> Iterator[Metric]:
     ends = [{**row, "verdict": verdict, "attempts": row[verdict]} for row in rows for verdict in get_args(Verdict)]
     help_text = "Attempts through a proxy: won, lost by the proxy, blocked by the site."
     yield _counter("webdata_proxy_attempts", help_text, (*labels, "verdict"), ends, "attempts")
-
-
-def _proxy_rows(network: str, resources: FetchResources, engines: Iterable[str]) -> Iterator[Row]:
-    for engine in engines:
-        for row in resources.proxies.snapshot(engine):
-            yield {"network": network, "engine": engine, **row}
 
 
 def gauge(name: str, help_text: str, labels: Sequence[str], rows: Iterable[Row], key: str) -> Metric:

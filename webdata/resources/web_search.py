@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from webdata.domain.google_domains import DOMAINS, nearest
 from webdata.domain.query import Capped, SearchQuery, explained, lower
 from webdata.domain.records import WebPage
 from webdata.domain.shapes import described
 from webdata.resources import Resource, ResultFields
 from webdata.resources.result_pages import PagesQuery
-from webdata.resources.terms.google_domains import DOMAINS, nearest
 
 
 def _language(value: object) -> object:

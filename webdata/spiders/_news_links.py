@@ -3,9 +3,9 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from scrapy import Request
@@ -35,6 +35,25 @@ PAGE_AND_CALL = 2.5
 """A page is begun only if the remaining time is more than this multiple of the duration of the last page."""
 
 Fetch = Callable[[Request], Awaitable[Response]]
+
+
+class LinkStore(Protocol):
+    """Publishers' addresses by the ids of the news aggregator. They do not expire: an id never changes its meaning.
+
+    It saves fetches, but no answer depends on it: a store that fails logs the error and returns nothing.
+    """
+
+    def find(self, ids: Collection[str]) -> dict[str, str]:
+        """The addresses of the ids that are stored."""
+        ...
+
+    def add(self, addresses: Mapping[str, str]) -> None:
+        """Add addresses by their ids; an id that is stored already keeps its address."""
+        ...
+
+    def close(self) -> None:
+        """Close every connection."""
+        ...
 
 
 class Resolution:

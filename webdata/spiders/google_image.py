@@ -8,10 +8,10 @@ from scrapy import Request
 from scrapy.http import Response
 
 from webdata.crawling.engine import EngineSpider, accept_language, utf8
+from webdata.domain.google_domains import DOMAINS
 from webdata.domain.records import Record
 from webdata.pages import google_image, google_web
 from webdata.resources.image_search import IMAGE_SEARCH, ImageQuery
-from webdata.resources.terms.google_domains import DOMAINS
 from webdata.spiders.google_web import LOCALES
 
 

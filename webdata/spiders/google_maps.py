@@ -11,12 +11,12 @@ from scrapy import Request
 from scrapy.http import Response
 
 from webdata.crawling.engine import EngineSpider, accept_language
+from webdata.domain.google_domains import DOMAINS
 from webdata.domain.records import Record
 from webdata.fetching.fetch import Fetch
 from webdata.pages import google_maps
 from webdata.pages.google_maps import Viewport, maps_record
 from webdata.resources.maps_search import MAPS_SEARCH, MapPlace, MapsQuery
-from webdata.resources.terms.google_domains import DOMAINS
 from webdata.spiders._google_maps_pb import PAGE_SIZE, search
 
 SITE = "https://www.google.com"

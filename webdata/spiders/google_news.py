@@ -18,8 +18,7 @@ from webdata.fetching.fetch import Fetch
 from webdata.pages import google_news
 from webdata.pages._news import links
 from webdata.resources.news_search import NEWS_SEARCH, NewsQuery
-from webdata.spiders._news_links import Resolution
-from webdata.stores.ephemeral.interfaces import LinkStore
+from webdata.spiders._news_links import LinkStore, Resolution
 
 SITE = "https://news.google.com"
 

@@ -8,10 +8,10 @@ from scrapy import Request
 from scrapy.http import Response
 
 from webdata.crawling.engine import EngineSpider, accept_language, utf8
+from webdata.domain.google_domains import DOMAINS
 from webdata.domain.query import Region
 from webdata.domain.records import Record
 from webdata.pages import google_web
-from webdata.resources.terms.google_domains import DOMAINS
 from webdata.resources.web_search import WEB_SEARCH, GoogleQuery, WebQuery
 
 LOCALES = {

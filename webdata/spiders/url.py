@@ -39,7 +39,6 @@ from webdata.pages.encoding import decoded
 from webdata.resources.terms.rendering import BY_BROWSER, browser_need
 from webdata.resources.terms.sent_parts import CONTENT_TYPE, body_bytes, body_type, by_no_browser
 from webdata.resources.url_request import URL_REQUEST, Render, UrlQuery, UrlRecord
-from webdata.runtime.wire.content_codings import Decompressed
 
 REDIRECTS = 10
 GONE = (404, 410)
@@ -195,7 +194,7 @@ class UrlSpider(EngineSpider):
             raise UnsupportedContentError(media, "which no browser shows as a page", f"leave {wanted[0]} out")
         return shown
 
-    async def unpacked(self, body: bytes, encodings: str, left: float, key: str) -> Decompressed:
+    async def unpacked(self, body: bytes, encodings: str, left: float, key: str) -> tuple[bytes, bool]:
         """The plain body, and whether it is whole; raises UpstreamError for one that is too large."""
         try:
             return await CONVERSIONS.decompressed(body, encodings, self.limit, left, key)

@@ -1,13 +1,15 @@
 """What is done now and then with the log of calls and the sums of the ledger."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
 from webdata.accounts.access import upkeep as upkeep_module
 from webdata.accounts.access.upkeep import STEP_ANSWERS, STEP_CALLS, STEP_MOVEMENTS, Upkeep
-from webdata.domain.errors import DatabaseUnavailableError
+from webdata.domain.errors import ConfigError, DatabaseUnavailableError
 from webdata.runtime.process import repeat
+from webdata.stores.accounts.model import DEFAULT_ACCOUNT
 
 pytestmark = pytest.mark.task
 
@@ -64,3 +66,24 @@ async def test_an_error_does_not_end_it(error):
     calls, movements, answers = Rows(1, error), Rows(1, error), Rows(1, error)
     await ended(calls, movements, answers)
     assert calls.steps >= 2
+
+
+async def test_abandoned_credits_are_released(stores, monkeypatch):
+    """Credits of calls beyond any deadline are released while the service runs."""
+    await stores.ledger.reserve(DEFAULT_ACCOUNT, "req_1", "web_search", "key_1")
+    await upkeep_module.settle_old(stores.ledger)
+    assert await stores.ledger.balance(DEFAULT_ACCOUNT) == 999
+    monkeypatch.setattr(upkeep_module, "LONGEST_CALL", timedelta(0))
+    await upkeep_module.settle_old(stores.ledger)
+    assert await stores.ledger.balance(DEFAULT_ACCOUNT) == 1000
+
+
+async def test_a_start_without_the_database_fails(stores, monkeypatch):
+    """A database that does not answer is a ConfigError at the start."""
+
+    async def away(*_):
+        raise DatabaseUnavailableError("lock timeout")
+
+    monkeypatch.setattr(stores.ledger, "settle", away)
+    with pytest.raises(ConfigError, match=r"the database does not answer \(lock timeout\): start again when it does"):
+        await upkeep_module.settle_at_first(stores.ledger)

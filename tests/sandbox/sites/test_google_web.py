@@ -14,9 +14,9 @@ from selectolax.lexbor import LexborHTMLParser
 from twisted.internet.threads import deferToThread
 
 from webdata.domain.errors import LayoutError
+from webdata.domain.google_domains import DOMAINS
 from webdata.pages import google_web as parser
 from webdata.pages.blocked import block_of
-from webdata.resources.terms.google_domains import DOMAINS
 from webdata.resources.web_search import WebQuery
 from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.sites import google_web, site_for

@@ -77,6 +77,11 @@ class DeliveryWorker:
         self._ended = asyncio.Event()
         self._stopping = False
 
+    async def release(self, dead: Callable[[str], bool]) -> None:
+        """Make what processes that are dead have leased due at once, where the database answers."""
+        with contextlib.suppress(DatabaseUnavailableError):
+            await self._store.release(dead, self._clock())
+
     async def run(self) -> None:
         """Deliver until `stop`; then wait for the attempts in flight."""
         while not self._stopping:

@@ -1,7 +1,9 @@
 """Which URLs may be webhooks: those that the egress rule allows, by HTTPS."""
 
 import asyncio
+from collections.abc import Iterable
 from contextlib import suppress
+from typing import Self
 from urllib.parse import urlsplit
 
 from ada_url import URL
@@ -9,7 +11,8 @@ from twisted.internet.error import DNSLookupError
 
 from webdata.domain.errors import FetchError, QueryError, TargetError
 from webdata.fetching.egress.guard import Guard
-from webdata.fetching.egress.rule import Target
+from webdata.fetching.egress.names import NameResolver
+from webdata.fetching.egress.rule import Network, Rule, Target
 
 LOOK_UP_SECONDS = 3.0
 """How long the name of a new webhook may take to be resolved; delivery checks it again."""
@@ -22,6 +25,11 @@ class WebhookUrls:
     def __init__(self, guard: Guard, *, http: bool) -> None:
         self.guard = guard
         self._http = http
+
+    @classmethod
+    def guarded(cls, ports: Iterable[int], allow: Iterable[Network], *, http: bool) -> Self:
+        """Those of public hosts on these ports, and of the networks that an operator allows."""
+        return cls(Guard(Rule(frozenset(ports), tuple(allow)), NameResolver()), http=http)
 
     def check(self, url: str) -> Target:
         """The target of a URL, before its name is resolved; raises TargetError with what would be right."""

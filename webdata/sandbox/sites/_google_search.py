@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from webdata.resources.terms.google_domains import DOMAINS
+from webdata.domain.google_domains import DOMAINS
 from webdata.runtime.wire.exchange import HTML, Handler, SandboxRequest, SiteReply
 from webdata.sandbox.sites import _google_interstitials as interstitials
 from webdata.sandbox.sites import _searches

@@ -1,30 +1,9 @@
-"""The interfaces of the stores of limits, cached answers and links. All that implement one pass the same tests."""
+"""The interfaces of the stores of limits and cached answers. All that implement one pass the same tests."""
 
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from webdata.stores.accounts.model import Plan
-
-
-class LinkStore(Protocol):
-    """Publishers' addresses by the ids of the news aggregator. They do not expire: an id never changes its meaning.
-
-    It saves fetches, but no answer depends on it: a store that fails logs the error and returns nothing.
-    """
-
-    def find(self, ids: Collection[str]) -> dict[str, str]:
-        """The addresses of the ids that are stored."""
-        ...
-
-    def add(self, addresses: Mapping[str, str]) -> None:
-        """Add addresses by their ids; an id that is stored already keeps its address."""
-        ...
-
-    def close(self) -> None:
-        """Close every connection."""
-        ...
-
 
 Refusal = Literal["requests", "in_flight"]
 """The limit that a refused call exceeds."""

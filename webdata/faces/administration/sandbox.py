@@ -1,4 +1,4 @@
-"""Runs the sandbox alone: `webdata sandbox`."""
+"""`webdata sandbox`: the offline internet alone."""
 
 import asyncio
 import signal
@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from webdata.config.config import Config
+from webdata.faces.administration.docs_pages import DocumentedCommand
 from webdata.sandbox.proxies import RegionProxy, region_proxies
 from webdata.sandbox.server import Sandbox
 
@@ -19,16 +21,24 @@ End it with Ctrl-C."""
 PROXIES = "Region proxies in front of it, as lines for WEBDATA_PROXIES_FILE:\n"
 
 
-def run(host: str = "127.0.0.1", port: int = 8081, replay: Path | None = None, proxies: Iterable[str] = ()) -> None:
-    """Serve until SIGINT or SIGTERM, with region proxies such as `DE` or `DE flaky=0.5`.
-
-    Raises ConfigError when the sandbox cannot start.
-    """
-    sandbox = Sandbox(replay)
-    asyncio.run(_serve(sandbox, host, port, region_proxies(sandbox, proxies)))
+@click.command(cls=DocumentedCommand)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; a loopback address.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8081, show_default=True, help="Which port.")
+@click.option(
+    "--replay", type=click.Path(path_type=Path), help="A folder of saved pages, or an archive, to answer from."
+)
+@click.option(
+    "--proxy", "proxies", multiple=True, help="A region proxy in front of it: 'DE', 'DE dead', 'US flaky=0.5'."
+)
+@click.pass_obj
+def sandbox(config: Config, host: str, port: int, replay: Path | None, proxies: tuple[str, ...]) -> None:
+    """Run the offline internet alone: a forward proxy."""
+    alone = Sandbox(replay or config.sandbox_replay)
+    asyncio.run(_serve(alone, host, port, region_proxies(alone, proxies)))
 
 
 async def _serve(sandbox: Sandbox, host: str, port: int, proxies: Iterable[RegionProxy]) -> None:
+    """Serve until SIGINT or SIGTERM."""
     url = await sandbox.start(host, port)
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

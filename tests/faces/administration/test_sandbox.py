@@ -10,16 +10,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
+from click import UsageError
 
-from webdata.domain.errors import ConfigError
-from webdata.sandbox.run import run
+from webdata.main import main
 
 CODE = """
 import signal
-from webdata.sandbox.run import run
+from webdata.main import main
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored
-run(port=0)
+main(["sandbox", "--port", "0"])
 """
 
 
@@ -48,8 +48,8 @@ def test_it_serves_until_a_signal(program, stop):
 
 
 def test_invalid_arguments_are_refused(tmp_path):
-    """An invalid replay folder and an address outside loopback are ConfigErrors before anything starts."""
-    with pytest.raises(ConfigError, match="INDEX"):
-        run(replay=tmp_path)
-    with ThreadPoolExecutor() as thread, pytest.raises(ConfigError, match="loopback"):
-        thread.submit(run, host="0.0.0.0").result()  # without the event loop of the tests
+    """An invalid replay folder and an address outside loopback are refused before anything starts."""
+    with pytest.raises(UsageError, match="INDEX"):
+        main(["sandbox", "--replay", str(tmp_path)], standalone_mode=False)
+    with ThreadPoolExecutor() as thread, pytest.raises(UsageError, match="loopback"):  # without the tests' event loop
+        thread.submit(main, ["sandbox", "--host", "0.0.0.0"], standalone_mode=False).result()
