@@ -1,6 +1,6 @@
 """The dashboard: every route is declared here, on one Klein app, and every request is checked here.
 
-A page module is a class with `routes()`; see `webdata.faces.dashboard.keys`.
+A page module is a class of Pages; see `webdata.faces.dashboard.keys`.
 """
 
 import logging

@@ -1,6 +1,6 @@
 """A new batch, of queries that were written, pasted, or read from a file by the browser."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import orjson
 
@@ -10,7 +10,7 @@ from webdata.domain.sentences import sentence
 from webdata.faces.api.batches import owner_of
 from webdata.faces.dashboard.rendering import redirect, render
 from webdata.faces.dashboard.usable_keys import key_options, usable_keys
-from webdata.faces.dashboard.visits import Route, Visit
+from webdata.faces.dashboard.visits import Pages, Visit, route
 from webdata.resources import Resource
 from webdata.runtime.server.replies import Reply
 from webdata.stores.accounts.model import Key
@@ -26,7 +26,7 @@ NO_QUERIES = "Give a query a line: a search term, or the parameters as a JSON ob
 TOO_LONG = f"These are more than {LONGEST_QUERIES:,} characters: send a file by `webdata batches submit`."
 
 
-class BatchFormPages:
+class BatchFormPages(Pages):
     """`/dashboard/batches/new`."""
 
     def __init__(self, submissions: Submissions, keys: KeyStore, resources: Mapping[str, Resource]) -> None:
@@ -34,10 +34,7 @@ class BatchFormPages:
         self._keys = keys
         self._resources = resources
 
-    def routes(self) -> Sequence[Route]:
-        """The routes of the form."""
-        return [Route("GET", "/batches/new", self._show), Route("POST", "/batches/new", self._submit)]
-
+    @route("GET", "/batches/new")
     async def _show(self, visit: Visit) -> Reply:
         return await self._page(visit, {})
 
@@ -55,6 +52,7 @@ class BatchFormPages:
             errors=errors,
         )
 
+    @route("POST", "/batches/new")
     async def _submit(self, visit: Visit) -> Reply:
         form, account = visit.form, visit.viewer.account
         resource = self._resources.get(form.get("endpoint", ""))

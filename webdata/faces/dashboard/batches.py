@@ -1,6 +1,6 @@
 """Batches of an account: their progress, their failures by kind, and their results to take away."""
 
-from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Mapping
 from datetime import UTC, datetime
 
 import orjson
@@ -10,7 +10,7 @@ from webdata.batches.records import batch_record
 from webdata.batches.results import ENDS, ResultsPage, failure_record, formatted, pieces, queries_of
 from webdata.domain.errors import UnknownIdError
 from webdata.faces.dashboard.rendering import redirect, render
-from webdata.faces.dashboard.visits import Route, Visit
+from webdata.faces.dashboard.visits import Pages, Visit, route
 from webdata.resources import Resource
 from webdata.runtime.server.replies import Reply, attachment
 from webdata.stores.batches.model import Batch
@@ -35,7 +35,7 @@ NOTICES = {
 STATES = ("queued", "running", "paused", "done", "cancelled")
 
 
-class BatchesPages:
+class BatchesPages(Pages):
     """The pages of `/dashboard/batches`."""
 
     def __init__(
@@ -50,20 +50,7 @@ class BatchesPages:
         self._resources = resources
         self._reader = reader
 
-    def routes(self) -> Sequence[Route]:
-        """The routes of the batches' pages."""
-        one = "/batches/<batch_id>"
-        return [
-            Route("GET", "/batches", self._list),
-            Route("GET", one, self._show),
-            Route("POST", f"{one}/pause", self._pause),
-            Route("POST", f"{one}/resume", self._resume),
-            Route("POST", f"{one}/cancel", self._cancel),
-            Route("POST", f"{one}/retry", self._retry),
-            Route("GET", f"{one}/failures.jsonl", self._failures),
-            Route("GET", f"{one}/<file>", self._results),
-        ]
-
+    @route("GET", "/batches")
     async def _list(self, visit: Visit) -> Reply:
         state = visit.query.get("state", "")
         chosen = next((one for one in STATES if one == state), None)
@@ -75,6 +62,7 @@ class BatchesPages:
         schedules = [(one, orjson.loads(one.parameters)) for one in await self._schedules.all(account)]
         return render("batches", visit, shown=shown, states=STATES, chosen=chosen, older=older, schedules=schedules)
 
+    @route("GET", "/batches/<batch_id>")
     async def _show(self, visit: Visit, batch_id: str) -> Reply:
         batch = await self._find(visit, batch_id)
         kinds = sorted((await self._batches.failures_by_kind(batch.id)).items(), key=lambda one: -one[1])
@@ -95,22 +83,27 @@ class BatchesPages:
             notice_text=NOTICES.get(visit.query.get("notice", "")),
         )
 
+    @route("POST", "/batches/<batch_id>/pause")
     async def _pause(self, visit: Visit, batch_id: str) -> Reply:
         change = self._batches.pause(visit.viewer.account.id, batch_id, datetime.now(UTC))
         return await _changed(change, batch_id, "paused")
 
+    @route("POST", "/batches/<batch_id>/resume")
     async def _resume(self, visit: Visit, batch_id: str) -> Reply:
         return await _changed(self._batches.resume(visit.viewer.account.id, batch_id), batch_id, "resumed")
 
+    @route("POST", "/batches/<batch_id>/cancel")
     async def _cancel(self, visit: Visit, batch_id: str) -> Reply:
         change = self._batches.cancel(visit.viewer.account.id, batch_id, datetime.now(UTC))
         return await _changed(change, batch_id, "cancelled")
 
+    @route("POST", "/batches/<batch_id>/retry")
     async def _retry(self, visit: Visit, batch_id: str) -> Reply:
         await self._find(visit, batch_id)
         change = self._batches.retry_failures(visit.viewer.account.id, batch_id, datetime.now(UTC))
         return await _changed(change, batch_id, "retried")
 
+    @route("GET", "/batches/<batch_id>/<file>")
     async def _results(self, visit: Visit, batch_id: str, file: str) -> Reply:
         batch = await self._find(visit, batch_id)
         if file not in FILES or batch.resource not in self._resources:
@@ -119,6 +112,7 @@ class BatchesPages:
         page = ResultsPage(0, LAST_ROW, None)
         return _file(f"{batch.id}-{file}", pieces(self._batches, self._reader, batch.id, page, lines, head))
 
+    @route("GET", "/batches/<batch_id>/failures.jsonl")
     async def _failures(self, visit: Visit, batch_id: str) -> Reply:
         batch = await self._find(visit, batch_id)
         return _file(f"{batch.id}-failures.jsonl", self._failure_lines(batch.id))

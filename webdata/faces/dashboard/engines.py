@@ -4,14 +4,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from webdata.faces.dashboard.rendering import render
-from webdata.faces.dashboard.visits import Route, Visit
+from webdata.faces.dashboard.visits import Pages, Visit, route
 from webdata.runtime.server.replies import Reply
 
 CIRCUITS = {"closed": "good", "half_open": "warn", "open": "bad"}
 STATUSES = {"ready": "good", "degraded": "warn", "unavailable": "bad", "stopping": "bad"}
 
 
-class EnginesPages:
+class EnginesPages(Pages):
     """`/dashboard/engines`. `snapshot` is the state of the service, as `/health/ready` has it.
 
     `rates` has the last calls of each engine of each resource, `upstreams` what each upstream was sent today, `watched`
@@ -30,10 +30,7 @@ class EnginesPages:
         self._upstreams = upstreams
         self._watched = watched
 
-    def routes(self) -> Sequence[Route]:
-        """The route of the engines' page."""
-        return [Route("GET", "/engines", self._show, "admin")]
-
+    @route("GET", "/engines", "admin")
     async def _show(self, visit: Visit) -> Reply:
         state = self._snapshot()
         networks = state["fetching"]

@@ -1,6 +1,5 @@
 """Invitations: a link by which one person becomes a member, by a name and a password."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from ulid import ULID
@@ -11,7 +10,7 @@ from webdata.domain.sentences import sentence
 from webdata.faces.dashboard.passwords import Passwords, weakness
 from webdata.faces.dashboard.rendering import redirect, render
 from webdata.faces.dashboard.sessions import Sessions
-from webdata.faces.dashboard.visits import Route, Visit
+from webdata.faces.dashboard.visits import Pages, Visit, route
 from webdata.runtime.server.replies import Reply
 from webdata.stores.accounts.members import MemberStore
 from webdata.stores.accounts.model import Invitation, Member
@@ -24,7 +23,7 @@ NO_NAME = "Give the name that you will sign in by, such as your e-mail address."
 TAKEN = "Somebody signs in by this name already: take another one."
 
 
-class InvitationPages:
+class InvitationPages(Pages):
     """The pages of `/dashboard/invitations/…`."""
 
     def __init__(self, members: MemberStore, sessions: Sessions, passwords: Passwords) -> None:
@@ -32,17 +31,12 @@ class InvitationPages:
         self._sessions = sessions
         self._passwords = passwords
 
-    def routes(self) -> Sequence[Route]:
-        """The routes of the invitations' pages."""
-        return [
-            Route("GET", "/invitations/<secret>", self._form, "anybody"),
-            Route("POST", "/invitations/<secret>", self._accept, "anybody"),
-        ]
-
+    @route("GET", "/invitations/<secret>", "anybody")
     async def _form(self, visit: Visit, secret: str) -> Reply:
         await self._check(secret)
         return render("invitation", visit, name="", errors={})
 
+    @route("POST", "/invitations/<secret>", "anybody")
     async def _accept(self, visit: Visit, secret: str) -> Reply:
         invitation = await self._check(secret)
         form = visit.form

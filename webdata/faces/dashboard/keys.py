@@ -1,6 +1,6 @@
 """API keys of an account: make, rotate, revoke."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -11,7 +11,7 @@ from webdata.domain.sentences import sentence
 from webdata.faces.dashboard.address import ServiceAddress
 from webdata.faces.dashboard.programs import program_lines
 from webdata.faces.dashboard.rendering import redirect, render
-from webdata.faces.dashboard.visits import Fields, RefusedError, Route, Visit
+from webdata.faces.dashboard.visits import Fields, Pages, RefusedError, Visit, route
 from webdata.runtime.server.replies import Reply
 from webdata.stores.accounts.model import Key
 from webdata.stores.accounts.sql import KeyStore
@@ -43,7 +43,7 @@ NOTICES = {"revoked": "The key is revoked: it opens nothing from now on."}
 State = Literal["active", "expires", "expired", "replaced", "revoked"]
 
 
-class KeysPages:
+class KeysPages(Pages):
     """`/dashboard/keys`. `endpoints` are what keys can be limited to, with a summary of each."""
 
     def __init__(
@@ -61,18 +61,7 @@ class KeysPages:
         self._endpoints = endpoints
         self._address = address
 
-    def routes(self) -> Sequence[Route]:
-        """The routes of the keys' pages."""
-        return [
-            Route("GET", "/keys", self._list),
-            Route("GET", "/keys/new", self._new),
-            Route("POST", "/keys", self._make),
-            Route("GET", "/keys/<key_id>/rotate", self._confirm_rotation),
-            Route("POST", "/keys/<key_id>/rotate", self._rotate),
-            Route("GET", "/keys/<key_id>/revoke", self._confirm_revocation),
-            Route("POST", "/keys/<key_id>/revoke", self._revoke),
-        ]
-
+    @route("GET", "/keys")
     async def _list(self, visit: Visit) -> Reply:
         now = datetime.now(UTC)
         newest = [(key, state(key, now)) for key in reversed(await self._keys.of(visit.viewer.account.id))]
@@ -89,6 +78,7 @@ class KeysPages:
             notice_text=NOTICES.get(visit.query.get("notice", "")),
         )
 
+    @route("GET", "/keys/new")
     async def _new(self, visit: Visit) -> Reply:
         return self._form(visit, {})
 
@@ -112,6 +102,7 @@ class KeysPages:
             errors=errors,
         )
 
+    @route("POST", "/keys")
     async def _make(self, visit: Visit) -> Reply:
         form, account = visit.form, visit.viewer.account
         errors = self._errors(form)
@@ -157,12 +148,14 @@ class KeysPages:
         programs = program_lines(self._address.url(visit), secret, self._prefixes)
         return render("key_made", visit, key=key, secret=secret, curl=curl, old=old, programs=programs)
 
+    @route("GET", "/keys/<key_id>/rotate")
     async def _confirm_rotation(self, visit: Visit, key_id: str) -> Reply:
         key = await self._find(visit, key_id)
         if key.revoked or key.replaced_by:
             raise RefusedError(ENDED)
         return render("key_rotate", visit, key=key, overlaps=OVERLAP_LABELS, error=None)
 
+    @route("POST", "/keys/<key_id>/rotate")
     async def _rotate(self, visit: Visit, key_id: str) -> Reply:
         key, overlap = await self._find(visit, key_id), OVERLAPS.get(visit.form.get("overlap", ""))
         if overlap is None:
@@ -175,10 +168,12 @@ class KeysPages:
             raise RefusedError(ENDED) from None
         return self._made(visit, new, secret, await self._find(visit, key_id))
 
+    @route("GET", "/keys/<key_id>/revoke")
     async def _confirm_revocation(self, visit: Visit, key_id: str) -> Reply:
         key = await self._find(visit, key_id)
         return redirect("/keys") if key.revoked else render("key_revoke", visit, key=key)
 
+    @route("POST", "/keys/<key_id>/revoke")
     async def _revoke(self, visit: Visit, key_id: str) -> Reply:
         key = await self._find(visit, key_id)
         await self._keys.revoke(key.id, datetime.now(UTC))

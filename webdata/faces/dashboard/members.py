@@ -1,13 +1,11 @@
 """The members of an account: invite and remove them."""
 
-from collections.abc import Sequence
-
 from webdata.accounts.access.invitations import invite
 from webdata.domain.errors import UnknownIdError
 from webdata.faces.dashboard.address import ServiceAddress
 from webdata.faces.dashboard.confirmation import Confirmation
 from webdata.faces.dashboard.rendering import redirect, render
-from webdata.faces.dashboard.visits import RefusedError, Route, Visit
+from webdata.faces.dashboard.visits import Pages, RefusedError, Visit, route
 from webdata.runtime.server.replies import Reply
 from webdata.stores.accounts.members import MemberStore
 from webdata.stores.accounts.model import Member, Role
@@ -17,7 +15,7 @@ ADMINS_REMOVE = "Only an admin removes an admin."
 YOURSELF = "You cannot remove yourself: let another member do it, so that somebody stays who can sign in."
 
 
-class MembersPages:
+class MembersPages(Pages):
     """The pages of `/dashboard/settings/members`."""
 
     def __init__(self, members: MemberStore, confirmation: Confirmation, address: ServiceAddress) -> None:
@@ -25,14 +23,7 @@ class MembersPages:
         self._confirmation = confirmation
         self._address = address
 
-    def routes(self) -> Sequence[Route]:
-        """The routes of the members' pages."""
-        return [
-            Route("POST", "/settings/members", self._invite),
-            Route("GET", "/settings/members/<member_id>/remove", self._confirm),
-            Route("POST", "/settings/members/<member_id>/remove", self._remove),
-        ]
-
+    @route("POST", "/settings/members")
     async def _invite(self, visit: Visit) -> Reply:
         role: Role = "admin" if visit.form.get("role") == "admin" else "member"
         if role == "admin" and not visit.viewer.is_admin:
@@ -44,9 +35,11 @@ class MembersPages:
         path = await invite(self._members, visit.viewer.account.id, role)
         return render("member_invited", visit, link=self._address.url(visit) + path, role=role)
 
+    @route("GET", "/settings/members/<member_id>/remove")
     async def _confirm(self, visit: Visit, member_id: str) -> Reply:
         return render("member_remove", visit, member=await self._find(visit, member_id))
 
+    @route("POST", "/settings/members/<member_id>/remove")
     async def _remove(self, visit: Visit, member_id: str) -> Reply:
         member = await self._find(visit, member_id)
         await self._members.remove(member.account_id, member.id, visit.viewer.member.id)

@@ -11,7 +11,7 @@ from webdata.faces.dashboard.address import ServiceAddress
 from webdata.faces.dashboard.charts import NARROW, WIDE, Series, stacked_bars
 from webdata.faces.dashboard.first_steps import first_steps
 from webdata.faces.dashboard.rendering import render
-from webdata.faces.dashboard.visits import Route, Visit
+from webdata.faces.dashboard.visits import Pages, Visit, route
 from webdata.runtime.server.replies import Reply
 from webdata.stores.accounts.model import Key
 from webdata.stores.accounts.sql import KeyStore
@@ -94,7 +94,7 @@ class Spent(NamedTuple):
     batches: int
 
 
-class OverviewPages:
+class OverviewPages(Pages):
     """The first page of the dashboard."""
 
     def __init__(
@@ -114,10 +114,7 @@ class OverviewPages:
         self._history = history
         self._keys = keys
 
-    def routes(self) -> Sequence[Route]:
-        """The route of the overview."""
-        return [Route("GET", "", self._show)]
-
+    @route("GET", "")
     async def _show(self, visit: Visit) -> Reply:
         account, now = visit.viewer.account, datetime.now(UTC)
         days, by = visit.query.get("days", ""), visit.query.get("by", "")

@@ -14,7 +14,7 @@ from webdata.faces.api.replies import PHASES
 from webdata.faces.dashboard.charts import timing_bar
 from webdata.faces.dashboard.filters import ListFilter
 from webdata.faces.dashboard.rendering import redirect, render
-from webdata.faces.dashboard.visits import Route, Visit
+from webdata.faces.dashboard.visits import Pages, Visit, route
 from webdata.runtime.server.replies import Reply
 from webdata.stores.accounts.sql import KeyStore
 from webdata.stores.calls.model import CallFilter, LoggedCall
@@ -29,7 +29,7 @@ UNKNOWN = "The account has no request with this id. Calls are shown for some wee
 UNKNOWN_SAMPLE = "There is no such page: the last 100 of unknown layout are kept"
 
 
-class RequestsPages:
+class RequestsPages(Pages):
     """The pages of `/dashboard/requests`."""
 
     def __init__(
@@ -48,15 +48,7 @@ class RequestsPages:
         self._resources = resources
         self._samples = samples
 
-    def routes(self) -> Sequence[Route]:
-        """The routes of the requests' pages."""
-        return [
-            Route("GET", "/requests", self._list),
-            Route("GET", "/requests/<request_id>", self._show),
-            Route("GET", "/samples", self._list_samples, "admin"),
-            Route("GET", "/samples/<name>", self._sample, "admin"),
-        ]
-
+    @route("GET", "/requests")
     async def _list(self, visit: Visit) -> Reply:
         fields = ListFilter(visit)
         request_id = fields.text("id")
@@ -96,6 +88,7 @@ class RequestsPages:
             subject=subject,
         )
 
+    @route("GET", "/requests/<request_id>")
     async def _show(self, visit: Visit, request_id: str) -> Reply:
         viewer = visit.viewer
         call = await self._calls.find(request_id, None if viewer.is_admin else viewer.account.id)
@@ -116,10 +109,12 @@ class RequestsPages:
             can_be_tried=call.account_id == viewer.account.id and bool(call.query) and call.resource in self._resources,
         )
 
+    @route("GET", "/samples", "admin")
     async def _list_samples(self, visit: Visit) -> Reply:
         rows = await asyncio.to_thread(self._samples.rows) if self._samples else ()
         return render("samples", visit, rows=list(reversed(rows)), stored=self._samples is not None)
 
+    @route("GET", "/samples/<name>", "admin")
     async def _sample(self, visit: Visit, name: str) -> Reply:
         """A page as a text: a browser runs nothing of it."""
         body = await asyncio.to_thread(self._samples.read, name) if self._samples else None

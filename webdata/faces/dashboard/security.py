@@ -1,7 +1,7 @@
 """The person's own sign-in: password, second factor, sessions."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from webdata.domain.errors import UnknownIdError
@@ -17,7 +17,7 @@ from webdata.faces.dashboard.second_factor import (
     qr_code,
 )
 from webdata.faces.dashboard.sessions import end_cookie
-from webdata.faces.dashboard.visits import RefusedError, Route, UnreadableFormError, Visit
+from webdata.faces.dashboard.visits import Pages, RefusedError, UnreadableFormError, Visit, route
 from webdata.runtime.server.replies import Reply
 from webdata.stores.accounts.members import MemberStore
 
@@ -26,7 +26,7 @@ WRONG_CODE = "This is not the code that the app shows now: wait for the next one
 ON_ALREADY = "The second factor is on already: turn it off first to set it up on another phone."
 
 
-class SecurityPages:
+class SecurityPages(Pages):
     """`/dashboard/settings/…`: what belongs to the person, not to the account."""
 
     def __init__(self, members: MemberStore, passwords: Passwords, confirmation: Confirmation) -> None:
@@ -34,22 +34,11 @@ class SecurityPages:
         self._passwords = passwords
         self._confirmation = confirmation
 
-    def routes(self) -> Sequence[Route]:
-        """The routes of the security page."""
-        return [
-            Route("GET", "/settings/password", self._password_form),
-            Route("POST", "/settings/password", self._set_password),
-            Route("GET", "/settings/second-factor", self._second_factor_form),
-            Route("POST", "/settings/second-factor", self._set_second_factor),
-            Route("GET", "/settings/second-factor/off", self._off_form),
-            Route("POST", "/settings/second-factor/off", self._turn_off),
-            Route("POST", "/settings/sessions/<session_id>/end", self._end_session),
-            Route("POST", "/settings/sessions/end", self._end_all),
-        ]
-
+    @route("GET", "/settings/password")
     async def _password_form(self, visit: Visit) -> Reply:
         return render("password", visit, errors={})
 
+    @route("POST", "/settings/password")
     async def _set_password(self, visit: Visit) -> Reply:
         member, password = visit.viewer.member, visit.form.get("password", "")
         errors = {}
@@ -63,10 +52,12 @@ class SecurityPages:
         await self._members.end_all(member.id, but=visit.viewer.session.id)
         return redirect("/settings", notice="password")
 
+    @route("GET", "/settings/second-factor")
     async def _second_factor_form(self, visit: Visit) -> Reply:
         _check_off(visit)
         return _setup_page(visit, new_totp_secret(), {})
 
+    @route("POST", "/settings/second-factor")
     async def _set_second_factor(self, visit: Visit) -> Reply:
         _check_off(visit)
         secret, code = visit.form.get("secret", ""), normalized_code(visit.form.get("code", ""))
@@ -85,15 +76,18 @@ class SecurityPages:
         await self._members.use_step(visit.viewer.member.id, step)
         return render("recovery_codes", visit, codes=shown)
 
+    @route("GET", "/settings/second-factor/off")
     async def _off_form(self, visit: Visit) -> Reply:
         return render("second_factor_off", visit, error=None)
 
+    @route("POST", "/settings/second-factor/off")
     async def _turn_off(self, visit: Visit) -> Reply:
         if problem := await self._confirmation.problem(visit):
             return render("second_factor_off", visit, status=422, error=problem)
         await self._members.set_second_factor(visit.viewer.member.id, None, frozenset())
         return redirect("/settings", notice="one-factor")
 
+    @route("POST", "/settings/sessions/<session_id>/end")
     async def _end_session(self, visit: Visit, session_id: str) -> Reply:
         viewer = visit.viewer
         if not await self._members.end(viewer.member.id, session_id):
@@ -102,6 +96,7 @@ class SecurityPages:
             return redirect("/sign-in").with_headers({"set-cookie": end_cookie(visit)})
         return redirect("/settings", notice="ended")
 
+    @route("POST", "/settings/sessions/end")
     async def _end_all(self, visit: Visit) -> Reply:
         await self._members.end_all(visit.viewer.member.id)
         return redirect("/sign-in").with_headers({"set-cookie": end_cookie(visit)})

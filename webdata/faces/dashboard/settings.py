@@ -10,7 +10,7 @@ from webdata.domain.sentences import sentence
 from webdata.faces.dashboard.confirmation import Confirmation
 from webdata.faces.dashboard.rendering import redirect, render
 from webdata.faces.dashboard.sessions import IDLE, end_cookie
-from webdata.faces.dashboard.visits import RefusedError, Route, Visit
+from webdata.faces.dashboard.visits import Pages, RefusedError, Visit, route
 from webdata.runtime.server.replies import Reply
 from webdata.stores.accounts.members import MemberStore
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT, Member
@@ -30,7 +30,7 @@ OWN_ACCOUNT = "You sign in by this account: let an admin of another account dele
 ADMINS_SIGN_IN = "An admin signs in by this account, so only an admin of another account deletes it."
 
 
-class SettingsPages:
+class SettingsPages(Pages):
     """`/dashboard/settings`, and `/dashboard/accounts` for admins."""
 
     def __init__(self, accounts: AccountStore, members: MemberStore, confirmation: Confirmation) -> None:
@@ -38,18 +38,7 @@ class SettingsPages:
         self._members = members
         self._confirmation = confirmation
 
-    def routes(self) -> Sequence[Route]:
-        """The routes of the settings."""
-        return [
-            Route("GET", "/settings", self._show),
-            Route("POST", "/settings/name", self._rename),
-            Route("POST", "/settings/plan", self._set_plan, "admin"),
-            Route("GET", "/settings/delete", self._confirm_deletion),
-            Route("POST", "/settings/delete", self._delete),
-            Route("GET", "/accounts", self._list_accounts, "admin"),
-            Route("POST", "/accounts/<account_id>/show", self._switch, "admin"),
-        ]
-
+    @route("GET", "/settings")
     async def _show(self, visit: Visit) -> Reply:
         return await self._page(visit, {})
 
@@ -67,6 +56,7 @@ class SettingsPages:
             errors=errors,
         )
 
+    @route("POST", "/settings/name")
     async def _rename(self, visit: Visit) -> Reply:
         try:
             name = check_account_name(check_name(visit.form.get("name", "")))
@@ -75,6 +65,7 @@ class SettingsPages:
             return await self._page(visit, {"name": sentence(str(error))}, 422)
         return redirect("/settings", notice="renamed")
 
+    @route("POST", "/settings/plan", "admin")
     async def _set_plan(self, visit: Visit) -> Reply:
         try:
             await self._accounts.change(visit.viewer.account.id, plan=visit.form.get("plan", ""))
@@ -82,6 +73,7 @@ class SettingsPages:
             return await self._page(visit, {"plan": "Choose one of the list."}, 422)
         return redirect("/settings", notice="planned")
 
+    @route("GET", "/settings/delete")
     async def _confirm_deletion(self, visit: Visit) -> Reply:
         return await self._deletion_page(visit, {})
 
@@ -101,6 +93,7 @@ class SettingsPages:
             raise RefusedError(ADMINS_SIGN_IN)
         return members
 
+    @route("POST", "/settings/delete")
     async def _delete(self, visit: Visit) -> Reply:
         await self._deletable_members(visit)
         account, errors = visit.viewer.account, {}
@@ -118,11 +111,13 @@ class SettingsPages:
         gone = redirect("/accounts") if viewer.is_admin else redirect("/sign-in")
         return gone if viewer.is_admin else gone.with_headers({"set-cookie": end_cookie(visit)})
 
+    @route("GET", "/accounts", "admin")
     async def _list_accounts(self, visit: Visit) -> Reply:
         accounts = [one for one in await self._accounts.all() if not one.closed]
         balances, plans = await self._accounts.balances(), await self._accounts.plans()
         return render("accounts", visit, accounts=accounts, balances=balances, plans=plans)
 
+    @route("POST", "/accounts/<account_id>/show", "admin")
     async def _switch(self, visit: Visit, account_id: str) -> Reply:
         account = await self._accounts.find(account_id)
         if account is None or account.id != account_id or account.closed:

@@ -1,6 +1,5 @@
 """Signing in and out: a password, and a second factor where the member has one."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from webdata.accounts.access.api_keys import digest
@@ -10,7 +9,7 @@ from webdata.faces.dashboard.passwords import Passwords
 from webdata.faces.dashboard.rendering import redirect, render
 from webdata.faces.dashboard.second_factor import matching_step, normalized_code
 from webdata.faces.dashboard.sessions import Sessions, end_cookie
-from webdata.faces.dashboard.visits import Route, Visit
+from webdata.faces.dashboard.visits import Pages, Visit, route
 from webdata.runtime.server.replies import Reply
 from webdata.stores.accounts.members import MemberStore
 from webdata.stores.accounts.model import Member
@@ -19,7 +18,7 @@ WRONG = "The name or the password is wrong."
 WRONG_CODE = "The code is wrong, or was used already: give the newest one that your app shows, or a recovery code."
 
 
-class SignInPages:
+class SignInPages(Pages):
     """`/dashboard/sign-in` and what follows it."""
 
     def __init__(self, members: MemberStore, sessions: Sessions, passwords: Passwords, attempts: Attempts) -> None:
@@ -28,16 +27,7 @@ class SignInPages:
         self._passwords = passwords
         self._attempts = attempts
 
-    def routes(self) -> Sequence[Route]:
-        """The routes of the sign-in."""
-        return [
-            Route("GET", "/sign-in", self._form, "anybody"),
-            Route("POST", "/sign-in", self._sign_in, "anybody"),
-            Route("GET", "/second-factor", self._code_form, "anybody"),
-            Route("POST", "/second-factor", self._check_code, "anybody"),
-            Route("POST", "/sign-out", self._sign_out),
-        ]
-
+    @route("GET", "/sign-in", "anybody")
     async def _form(self, visit: Visit) -> Reply:
         if visit.signed_in:
             return redirect(_own_path(visit.query.get("to", "")))
@@ -45,6 +35,7 @@ class SignInPages:
             "sign_in", visit, to=visit.query.get("to", ""), name="", error=None, new=not await self._members.any()
         )
 
+    @route("POST", "/sign-in", "anybody")
     async def _sign_in(self, visit: Visit) -> Reply:
         form = visit.form
         name, to = form.get("name", "").strip(), form.get("to", "")
@@ -67,11 +58,13 @@ class SignInPages:
         cookie = await self._sessions.begin(visit, member)
         return redirect(_own_path(to)).with_headers({"set-cookie": cookie})
 
+    @route("GET", "/second-factor", "anybody")
     async def _code_form(self, visit: Visit) -> Reply:
         if visit.pending is None:
             return redirect("/sign-in")
         return render("second_factor", visit, to=visit.query.get("to", ""), error=None)
 
+    @route("POST", "/second-factor", "anybody")
     async def _check_code(self, visit: Visit) -> Reply:
         if visit.pending is None:
             return redirect("/sign-in")
@@ -95,6 +88,7 @@ class SignInPages:
             return await self._members.use_step(member.id, step)
         return await self._members.use_recovery_code(member.id, digest(code))
 
+    @route("POST", "/sign-out")
     async def _sign_out(self, visit: Visit) -> Reply:
         await self._members.end(visit.viewer.member.id, visit.viewer.session.id)
         return redirect("/sign-in").with_headers({"set-cookie": end_cookie(visit)})

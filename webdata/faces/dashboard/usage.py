@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, cast, get_args
 
@@ -12,7 +12,7 @@ from webdata.domain.csv_lines import csv_line
 from webdata.domain.errors import QueryError, RateLimitedError
 from webdata.faces.dashboard.filters import ListFilter
 from webdata.faces.dashboard.rendering import render
-from webdata.faces.dashboard.visits import Route, Visit
+from webdata.faces.dashboard.visits import Pages, Visit, route
 from webdata.runtime.server.replies import Reply, attachment
 from webdata.stores.accounts.sql import KeyStore
 from webdata.stores.ledger.history import LedgerHistory
@@ -73,7 +73,7 @@ class Sums(NamedTuple):
         return self.given - self.taken_back - self.spent - self.reserved
 
 
-class UsagePages:
+class UsagePages(Pages):
     """The page of `/dashboard/usage`."""
 
     def __init__(self, history: LedgerHistory, keys: KeyStore) -> None:
@@ -81,14 +81,7 @@ class UsagePages:
         self._keys = keys
         self._exports: Counter[str] = Counter()
 
-    def routes(self) -> Sequence[Route]:
-        """The routes of the usage page."""
-        return [
-            Route("GET", "/usage", self._show),
-            Route("GET", "/usage/movements.csv", self._csv),
-            Route("GET", "/usage/movements.jsonl", self._jsonl),
-        ]
-
+    @route("GET", "/usage")
     async def _show(self, visit: Visit) -> Reply:
         account_id = visit.viewer.account.id
         fields, wanted = _filter(visit)
@@ -112,9 +105,11 @@ class UsagePages:
             days=[(day, sums_of(days[day])) for day in sorted(days, reverse=True)],
         )
 
+    @route("GET", "/usage/movements.csv")
     async def _csv(self, visit: Visit) -> Reply:
         return self._export(visit, "csv", "text/csv; charset=utf-8", _csv_rows, csv_line(COLUMNS))
 
+    @route("GET", "/usage/movements.jsonl")
     async def _jsonl(self, visit: Visit) -> Reply:
         return self._export(visit, "jsonl", "application/x-ndjson", _json_rows, b"")
 

@@ -1,8 +1,9 @@
 """The requests of people: who asks, what a form holds, and the routes that answer."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Literal, TypeVar
 from urllib.parse import parse_qsl
 
 from werkzeug.datastructures import MultiDict
@@ -107,12 +108,26 @@ class Route:
     who: Who = "member"
 
 
-class Pages(Protocol):
-    """A part of the dashboard."""
+Marked = TypeVar("Marked", bound=Handler)
 
-    def routes(self) -> Sequence[Route]:
-        """The routes of visits."""
-        ...
+
+def route(method: Literal["GET", "POST"], rule: str, who: Who = "member") -> Callable[[Marked], Marked]:
+    """Marks a method of Pages as the handler of a route."""
+
+    def mark(handler: Marked) -> Marked:
+        vars(handler)["route"] = Route(method, rule, handler, who)
+        return handler
+
+    return mark
+
+
+class Pages:
+    """A part of the dashboard, whose handlers are marked by `route`."""
+
+    def routes(self) -> list[Route]:
+        """The routes of its handlers."""
+        marks = [vars(one)["route"] for one in vars(type(self)).values() if "route" in getattr(one, "__dict__", ())]
+        return [replace(mark, handler=partial(mark.handler, self)) for mark in marks]
 
 
 def _fields(text: str) -> Fields:

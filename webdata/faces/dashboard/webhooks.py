@@ -1,6 +1,6 @@
 """Webhooks of an account: make, change, test; their deliveries, and sending them again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from webdata.accounts.webhooks.queries import MOST_DESCRIPTION, NewWebhook
@@ -9,7 +9,7 @@ from webdata.domain.errors import QueryError
 from webdata.domain.events import ALL_EVENTS, EVENTS, WebhookTest
 from webdata.domain.sentences import sentence
 from webdata.faces.dashboard.rendering import redirect, render
-from webdata.faces.dashboard.visits import Route, Visit
+from webdata.faces.dashboard.visits import Pages, Visit, route
 from webdata.runtime.server.replies import Reply
 from webdata.stores.webhooks.model import Status, Webhook
 
@@ -31,38 +31,22 @@ NOTICES = {
 }
 
 
-class WebhooksPages:
+class WebhooksPages(Pages):
     """The pages of `/dashboard/webhooks`."""
 
     def __init__(self, webhooks: Webhooks) -> None:
         self._webhooks = webhooks
 
-    def routes(self) -> Sequence[Route]:
-        """The routes of the webhooks' pages."""
-        one = "/webhooks/<webhook_id>"
-        return [
-            Route("GET", "/webhooks", self._list),
-            Route("GET", "/webhooks/new", self._new),
-            Route("POST", "/webhooks", self._add),
-            Route("GET", one, self._show),
-            Route("GET", f"{one}/change", self._change_form),
-            Route("POST", f"{one}/change", self._change),
-            Route("POST", f"{one}/enable", self._enable),
-            Route("POST", f"{one}/disable", self._disable),
-            Route("POST", f"{one}/test", self._test),
-            Route("POST", f"{one}/rotate", self._rotate),
-            Route("GET", f"{one}/remove", self._confirm_removal),
-            Route("POST", f"{one}/remove", self._remove),
-            Route("POST", f"{one}/deliveries/<event_id>/resend", self._resend),
-        ]
-
+    @route("GET", "/webhooks")
     async def _list(self, visit: Visit) -> Reply:
         webhooks = await self._webhooks.all(_account(visit))
         return render("webhooks", visit, webhooks=webhooks, notice_text=_notice(visit))
 
+    @route("GET", "/webhooks/new")
     async def _new(self, visit: Visit) -> Reply:
         return _form(visit, None, {"url": "", "events": [ALL_EVENTS], "description": ""}, {})
 
+    @route("POST", "/webhooks")
     async def _add(self, visit: Visit) -> Reply:
         values = _values(visit)
         try:
@@ -71,6 +55,7 @@ class WebhooksPages:
             return _form(visit, None, values, _errors(error), 422)
         return render("webhook_secret", visit, webhook=webhook, is_new=True)
 
+    @route("GET", "/webhooks/<webhook_id>")
     async def _show(self, visit: Visit, webhook_id: str) -> Reply:
         webhook = await self._webhooks.find(_account(visit), webhook_id)
         chosen, before = visit.query.get("status", ""), visit.query.get("before", "")
@@ -88,11 +73,13 @@ class WebhooksPages:
             notice_text=_notice(visit),
         )
 
+    @route("GET", "/webhooks/<webhook_id>/change")
     async def _change_form(self, visit: Visit, webhook_id: str) -> Reply:
         webhook = await self._webhooks.find(_account(visit), webhook_id)
         values = {"url": webhook.url, "events": webhook.events, "description": webhook.description}
         return _form(visit, webhook, values, {})
 
+    @route("POST", "/webhooks/<webhook_id>/change")
     async def _change(self, visit: Visit, webhook_id: str) -> Reply:
         webhook, values = await self._webhooks.find(_account(visit), webhook_id), _values(visit)
         try:
@@ -102,29 +89,36 @@ class WebhooksPages:
             return _form(visit, webhook, values, _errors(error), 422)
         return _to(webhook_id, "changed")
 
+    @route("POST", "/webhooks/<webhook_id>/enable")
     async def _enable(self, visit: Visit, webhook_id: str) -> Reply:
         await self._webhooks.change(_account(visit), webhook_id, enabled=True)
         return _to(webhook_id, "enabled")
 
+    @route("POST", "/webhooks/<webhook_id>/disable")
     async def _disable(self, visit: Visit, webhook_id: str) -> Reply:
         await self._webhooks.change(_account(visit), webhook_id, enabled=False)
         return _to(webhook_id, "disabled")
 
+    @route("POST", "/webhooks/<webhook_id>/test")
     async def _test(self, visit: Visit, webhook_id: str) -> Reply:
         await self._webhooks.test(_account(visit), webhook_id)
         return _to(webhook_id, "tested")
 
+    @route("POST", "/webhooks/<webhook_id>/rotate")
     async def _rotate(self, visit: Visit, webhook_id: str) -> Reply:
         webhook = await self._webhooks.rotate(_account(visit), webhook_id)
         return render("webhook_secret", visit, webhook=webhook, is_new=False)
 
+    @route("GET", "/webhooks/<webhook_id>/remove")
     async def _confirm_removal(self, visit: Visit, webhook_id: str) -> Reply:
         return render("webhook_remove", visit, webhook=await self._webhooks.find(_account(visit), webhook_id))
 
+    @route("POST", "/webhooks/<webhook_id>/remove")
     async def _remove(self, visit: Visit, webhook_id: str) -> Reply:
         await self._webhooks.remove(_account(visit), webhook_id)
         return redirect("/webhooks", notice="removed")
 
+    @route("POST", "/webhooks/<webhook_id>/deliveries/<event_id>/resend")
     async def _resend(self, visit: Visit, webhook_id: str, event_id: str) -> Reply:
         await self._webhooks.resend(_account(visit), webhook_id, event_id)
         return _to(webhook_id, "resent")

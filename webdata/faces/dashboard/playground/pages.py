@@ -22,7 +22,7 @@ from webdata.faces.dashboard.playground.http_call import read_query
 from webdata.faces.dashboard.playground.samples import samples, variables
 from webdata.faces.dashboard.rendering import redirect, render
 from webdata.faces.dashboard.usable_keys import key_options, usable_keys
-from webdata.faces.dashboard.visits import Route, Visit
+from webdata.faces.dashboard.visits import Pages, Visit, route
 from webdata.resources import Resource
 from webdata.resources.groups import Group
 from webdata.runtime.server.replies import Reply, attachment
@@ -52,7 +52,7 @@ class PastCall:
     """The parameters of the call, cut."""
 
 
-class PlaygroundPages:
+class PlaygroundPages(Pages):
     """`/dashboard/playground`.
 
     A call is made with a key of the account that is shown, through `calls`, so that limits, credits, cache and log are
@@ -84,25 +84,18 @@ class PlaygroundPages:
         self._engines = engines
         self._sandbox_always = sandbox_always
 
-    def routes(self) -> Sequence[Route]:
-        """The routes of the playground."""
-        return [
-            Route("GET", "/playground", self._first),
-            Route("GET", "/playground/<name>", self._form),
-            Route("POST", "/playground/<name>", self._run),
-            Route("POST", "/playground/<name>/download", self._download),
-            Route("GET", "/playground/again/<request_id>", self._again),
-        ]
-
+    @route("GET", "/playground")
     async def _first(self, visit: Visit) -> Reply:
         return redirect(f"/playground/{next(iter(self._resources))}")
 
+    @route("GET", "/playground/<name>")
     async def _form(self, visit: Visit, name: str) -> Reply:
         resource = self._resource(name)
         sent = visit.query.to_dict()
         form = sent if any(key.startswith(NAME_PREFIX) for key in sent) else None
         return await self._page(visit, resource, form, sent.get("key", ""))
 
+    @route("GET", "/playground/again/<request_id>")
     async def _again(self, visit: Visit, request_id: str) -> Reply:
         """The form of a call of the history."""
         call = await self._log.find(request_id, visit.viewer.account.id)
@@ -112,6 +105,7 @@ class PlaygroundPages:
         form = {NAME_PREFIX + key: field_text(value) for key, value in call.query.items() if value != MASK}
         return await self._page(visit, resource, form, call.key_id)
 
+    @route("POST", "/playground/<name>")
     async def _run(self, visit: Visit, name: str) -> Reply:
         resource, form = self._resource(name), visit.form.to_dict()
         key = await self._chosen(visit, resource, form)
@@ -124,6 +118,7 @@ class PlaygroundPages:
         finally:
             called.release()
 
+    @route("POST", "/playground/<name>/download")
     async def _download(self, visit: Visit, name: str) -> Reply:
         """The whole answer as a file: of the same call again, which the cache answers while it has it."""
         resource, form = self._resource(name), visit.form.to_dict()
