@@ -16,7 +16,7 @@ from webdata.stores.accounts.model import Invitation, Member, Session, SignedIn
 from webdata.stores.accounts.sql import ACCOUNT, OWNERS, PLAN, account_of
 from webdata.stores.accounts.tables import ACCOUNTS, Moment
 from webdata.stores.accounts.tables_dashboard import BROWSERS, INVITATIONS, MEMBERS, SESSIONS
-from webdata.stores.database.database import Database
+from webdata.stores.database.store import Store, writing
 
 MEMBER = [column.label(f"member_{column.name}") for column in MEMBERS.c]
 SESSION = [column.label(f"session_{column.name}") for column in SESSIONS.c]
@@ -30,11 +30,8 @@ REMEMBER_BROWSER = text(
 ).bindparams(bindparam("created", type_=Moment))
 
 
-class MemberStore:
+class MemberStore(Store):
     """The members of accounts, invitations, sessions and known browsers, in tables of these names."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def invite(self, invitation: Invitation) -> None:
         """Add an invitation; raises ValueError if its account does not exist, ConflictError if it was deleted."""
@@ -76,13 +73,21 @@ class MemberStore:
         query = select(exists(select(MEMBERS.c.id)))
         return bool(await self._database.read(lambda connection: connection.execute(query).scalar()))
 
-    async def remove(self, account_id: str, member_id: str, by: str | None = None) -> bool:
+    @writing()
+    def remove(self, connection: Connection, account_id: str, member_id: str, by: str | None = None) -> bool:
         """Remove a member of an account with all sessions; returns whether there was one.
 
         `by` is the member who does so: one who was removed meanwhile removes nobody, so that of two who remove each
         other one stays.
         """
-        return await self._database.write(lambda connection: _remove(connection, account_id, member_id, by))
+        connection.execute(
+            select(ACCOUNTS.c.id).where(ACCOUNTS.c.id == account_id).with_for_update()
+        )  # one removal at a time
+        removal = delete(MEMBERS).where(MEMBERS.c.id == member_id, MEMBERS.c.account_id == account_id)
+        if by is not None:
+            remover = MEMBERS.alias()
+            removal = removal.where(exists().where(remover.c.id == by))
+        return connection.execute(removal).rowcount > 0
 
     async def set_password(self, member_id: str, password: str) -> None:
         """Replace the hash of a member's password."""
@@ -99,9 +104,18 @@ class MemberStore:
         change = update(MEMBERS).where(MEMBERS.c.id == member_id, MEMBERS.c.totp_step < step).values(totp_step=step)
         return await self._database.write(lambda connection: connection.execute(change).rowcount > 0)
 
-    async def use_recovery_code(self, member_id: str, digest: str) -> bool:
+    @writing()
+    def use_recovery_code(self, connection: Connection, member_id: str, digest: str) -> bool:
         """Use up a recovery code; returns False if the member has no such code."""
-        return await self._database.write(lambda connection: _use_recovery_code(connection, member_id, digest))
+        row = connection.execute(
+            select(MEMBERS.c.recovery_codes).where(MEMBERS.c.id == member_id).with_for_update()
+        ).first()
+        codes = row.recovery_codes.split() if row else []
+        if digest not in codes:
+            return False
+        left = " ".join(code for code in codes if code != digest)
+        connection.execute(update(MEMBERS).where(MEMBERS.c.id == member_id).values(recovery_codes=left))
+        return True
 
     async def begin(self, session: Session) -> bool:
         """Add a session; returns False if its member was removed meanwhile."""
@@ -122,9 +136,11 @@ class MemberStore:
         change = update(SESSIONS).where(SESSIONS.c.id == session_id).values(last_seen=now)
         await self._database.write(lambda connection: connection.execute(change), durable=False)
 
-    async def show(self, session_id: str, account_id: str) -> None:
+    @writing()
+    def show(self, connection: Connection, session_id: str, account_id: str) -> None:
         """Have a session show an account."""
-        await self._database.write(lambda connection: _show(connection, session_id, account_id))
+        lock_account(connection, account_id)
+        connection.execute(update(SESSIONS).where(SESSIONS.c.id == session_id).values(account_id=account_id))
 
     async def sessions(self, member_id: str, seen_since: datetime) -> list[Session]:
         """The sessions of a member that were seen since a time, the last seen first."""
@@ -137,9 +153,12 @@ class MemberStore:
         removal = delete(SESSIONS).where(SESSIONS.c.id == session_id, SESSIONS.c.member_id == member_id)
         return await self._database.write(lambda connection: connection.execute(removal).rowcount > 0)
 
-    async def end_all(self, member_id: str, but: str | None = None) -> None:
+    @writing()
+    def end_all(self, connection: Connection, member_id: str, but: str | None = None) -> None:
         """End all sessions of a member, but for one, and forget the member's browsers."""
-        await self._database.write(lambda connection: _end_all(connection, member_id, but))
+        ending = delete(SESSIONS).where(SESSIONS.c.member_id == member_id)
+        connection.execute(ending if but is None else ending.where(SESSIONS.c.id != but))
+        connection.execute(delete(BROWSERS).where(BROWSERS.c.member_id == member_id))
 
     async def remember_browser(self, digest: str, member_id: str, now: datetime) -> None:
         """Note that a member, unless removed meanwhile, has signed in from the browser with a secret of this digest."""
@@ -154,9 +173,11 @@ class MemberStore:
         known = known.where(BROWSERS.c.digest == digest, MEMBERS.c.folded == folded_name(name))
         return await self._database.read(lambda connection: connection.execute(known).first() is not None)
 
-    async def remove_old(self, now: datetime, seen_since: datetime) -> None:
+    @writing(durable=False)
+    def remove_old(self, connection: Connection, now: datetime, seen_since: datetime) -> None:
         """Remove invitations that have expired, and sessions that were last seen before a time."""
-        await self._database.write(lambda connection: _remove_old(connection, now, seen_since), durable=False)
+        connection.execute(delete(INVITATIONS).where(INVITATIONS.c.expires <= now))
+        connection.execute(delete(SESSIONS).where(SESSIONS.c.last_seen < seen_since))
 
     async def _change(self, member_id: str, **values: Any) -> None:
         change = update(MEMBERS).where(MEMBERS.c.id == member_id).values(**values)
@@ -174,17 +195,6 @@ def _is_closed(connection: Connection, account_id: str) -> bool:
     return connection.execute(account.with_for_update(read=True)).scalar() is not None
 
 
-def _remove(connection: Connection, account_id: str, member_id: str, by: str | None) -> bool:
-    connection.execute(
-        select(ACCOUNTS.c.id).where(ACCOUNTS.c.id == account_id).with_for_update()
-    )  # one removal at a time
-    removal = delete(MEMBERS).where(MEMBERS.c.id == member_id, MEMBERS.c.account_id == account_id)
-    if by is not None:
-        remover = MEMBERS.alias()
-        removal = removal.where(exists().where(remover.c.id == by))
-    return connection.execute(removal).rowcount > 0
-
-
 def _accept(connection: Connection, digest: str, member: Member, now: datetime) -> bool:
     if _is_closed(connection, member.account_id):
         return False
@@ -194,34 +204,6 @@ def _accept(connection: Connection, digest: str, member: Member, now: datetime) 
     codes = " ".join(sorted(member.recovery_codes))
     connection.execute(insert(MEMBERS), {**vars(member), "recovery_codes": codes, "folded": folded_name(member.name)})
     return True
-
-
-def _use_recovery_code(connection: Connection, member_id: str, digest: str) -> bool:
-    row = connection.execute(
-        select(MEMBERS.c.recovery_codes).where(MEMBERS.c.id == member_id).with_for_update()
-    ).first()
-    codes = row.recovery_codes.split() if row else []
-    if digest not in codes:
-        return False
-    left = " ".join(code for code in codes if code != digest)
-    connection.execute(update(MEMBERS).where(MEMBERS.c.id == member_id).values(recovery_codes=left))
-    return True
-
-
-def _show(connection: Connection, session_id: str, account_id: str) -> None:
-    lock_account(connection, account_id)
-    connection.execute(update(SESSIONS).where(SESSIONS.c.id == session_id).values(account_id=account_id))
-
-
-def _end_all(connection: Connection, member_id: str, but: str | None) -> None:
-    ending = delete(SESSIONS).where(SESSIONS.c.member_id == member_id)
-    connection.execute(ending if but is None else ending.where(SESSIONS.c.id != but))
-    connection.execute(delete(BROWSERS).where(BROWSERS.c.member_id == member_id))
-
-
-def _remove_old(connection: Connection, now: datetime, seen_since: datetime) -> None:
-    connection.execute(delete(INVITATIONS).where(INVITATIONS.c.expires <= now))
-    connection.execute(delete(SESSIONS).where(SESSIONS.c.last_seen < seen_since))
 
 
 def _member(row: Row[Any]) -> Member:

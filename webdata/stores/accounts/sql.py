@@ -18,6 +18,7 @@ from webdata.stores.batches.sql import OPEN_STATES, pause_batches_of_key
 from webdata.stores.batches.tables import BATCHES, SCHEDULES
 from webdata.stores.database.database import Database, open_links
 from webdata.stores.database.prepared import Prepared, Raw
+from webdata.stores.database.store import Store, writing
 from webdata.stores.webhooks.outbox import add_events
 
 logger = logging.getLogger(__name__)
@@ -52,11 +53,11 @@ BY_IDS = select(LINKS).where(LINKS.c.id.in_(bindparam("ids", expanding=True)))
 ADD_LINK = text("INSERT INTO links (id, address) VALUES (:id, :address) ON CONFLICT DO NOTHING")
 
 
-class KeyStore:
+class KeyStore(Store):
     """API keys by the digest of their secret, in the table `keys`; the secret itself is not stored."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        super().__init__(database)
         self._by_digest = Prepared(BY_DIGEST, database.reads.dialect, "sought")
         self._callers: dict[str, tuple[Raw, Caller]] = {}
         """The last row of a digest, without its balance, and the caller that was made of it."""
@@ -85,16 +86,25 @@ class KeyStore:
         row = await self._database.read(lambda connection: connection.execute(query).first())
         return None if row is None else Caller(_key(row), account_of(row), row.owner_balance)
 
-    async def revoke(self, key_id: str, at: datetime) -> bool:
+    @writing()
+    def revoke(self, connection: Connection, key_id: str, at: datetime) -> bool:
         """Revoke a key from a time on; returns False, and changes nothing, if it does not exist or is revoked."""
-        return await self._database.write(lambda connection: _revoke_key(connection, key_id, at))
+        account = connection.execute(select(KEYS.c.account_id).where(KEYS.c.id == key_id)).scalars().all()
+        hold_accounts(connection, account)
+        return _revoke(connection, key_id, at)
 
-    async def rotate(self, key_id: str, successor: Key, until: datetime) -> None:
+    @writing()
+    def rotate(self, connection: Connection, key_id: str, successor: Key, until: datetime) -> None:
         """Add the successor of a key, which expires at `until`, if not earlier.
 
         Raises ValueError if the key does not exist, is revoked or has a successor.
         """
-        await self._database.write(lambda connection: _rotate(connection, key_id, successor, until))
+        lock_account(connection, successor.account_id)
+        row = connection.execute(KEY, {"sought": key_id}).first()
+        key = rotatable(key_id, None if row is None else _key(row))
+        expires = min(until, key.expires or until)
+        _add_key(connection, successor, replaces=key_id)
+        connection.execute(update(KEYS).where(KEYS.c.id == key_id).values(expires=expires, replaced_by=successor.id))
 
     async def touch(self, used: Mapping[str, datetime]) -> None:
         """Set the last use of keys, by id, unless the stored time is later."""
@@ -124,11 +134,8 @@ class KeyStore:
         return Caller(caller.key, caller.account, raw[BALANCE])
 
 
-class AccountStore:
+class AccountStore(Store):
     """Accounts and plans, in tables of these names. A new database has an account and a plan, both named `default`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def add(self, account: Account) -> None:
         """Add an account without credits; raises ValueError if its id or name is taken, or its plan does not exist.
@@ -273,12 +280,6 @@ def _delete_account(connection: Connection, account_id: str, at: datetime, with_
     return True
 
 
-def _revoke_key(connection: Connection, key_id: str, at: datetime) -> bool:
-    account = connection.execute(select(KEYS.c.account_id).where(KEYS.c.id == key_id)).scalars().all()
-    hold_accounts(connection, account)
-    return _revoke(connection, key_id, at)
-
-
 def _revoke(connection: Connection, key_id: str, at: datetime) -> bool:
     change = update(KEYS).where(KEYS.c.id == key_id, KEYS.c.revoked.is_(None)).values(revoked=at)
     row = connection.execute(change.returning(*KEYS.c)).first()
@@ -293,12 +294,3 @@ def _revoke(connection: Connection, key_id: str, at: datetime) -> bool:
 def _shown(key: Key) -> dict[str, Any]:
     """What events say of a key."""
     return {"id": key.id, "name": key.name, "prefix": key.prefix, "test": key.test}
-
-
-def _rotate(connection: Connection, key_id: str, successor: Key, until: datetime) -> None:
-    lock_account(connection, successor.account_id)
-    row = connection.execute(KEY, {"sought": key_id}).first()
-    key = rotatable(key_id, None if row is None else _key(row))
-    expires = min(until, key.expires or until)
-    _add_key(connection, successor, replaces=key_id)
-    connection.execute(update(KEYS).where(KEYS.c.id == key_id).values(expires=expires, replaced_by=successor.id))

@@ -8,6 +8,7 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Column,
+    ColumnElement,
     DateTime,
     ForeignKey,
     Index,
@@ -38,6 +39,11 @@ class Moment(TypeDecorator[datetime]):
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
         return None if value is None else value.replace(tzinfo=UTC)
+
+
+def partial_index(name: str, *columns: Column[Any], where: ColumnElement[bool]) -> None:
+    """Add an index of the rows of a table that a condition is true of."""
+    Index(name, *columns, sqlite_where=where, postgresql_where=where)
 
 
 PLANS = Table(
@@ -212,19 +218,10 @@ DELIVERIES = Table(
     PrimaryKeyConstraint("event_id", "webhook_id", name="deliveries_pkey"),
     Index("deliveries_by_webhook", "webhook_id", "event_id"),
 )
-Index(
-    "deliveries_due",
-    DELIVERIES.c.webhook_id,
-    DELIVERIES.c.next_attempt,
-    sqlite_where=DELIVERIES.c.next_attempt.is_not(None),
-    postgresql_where=DELIVERIES.c.next_attempt.is_not(None),
+partial_index(
+    "deliveries_due", DELIVERIES.c.webhook_id, DELIVERIES.c.next_attempt, where=DELIVERIES.c.next_attempt.is_not(None)
 )
-Index(
-    "deliveries_leased",
-    DELIVERIES.c.lease,
-    sqlite_where=DELIVERIES.c.lease.is_not(None),
-    postgresql_where=DELIVERIES.c.lease.is_not(None),
-)
+partial_index("deliveries_leased", DELIVERIES.c.lease, where=DELIVERIES.c.lease.is_not(None))
 
 ENGINES = Table(
     "engines",

@@ -13,9 +13,9 @@ from webdata.stores.accounts.locks import hold_accounts
 from webdata.stores.accounts.tables import ACCOUNTS
 from webdata.stores.answers.model import AddedAnswer, AnswerFilter, ArchivedAnswer, ArchiveShare, PageFacts
 from webdata.stores.answers.tables import ANSWERS, ARCHIVE_SHARES
-from webdata.stores.database.database import Database
 from webdata.stores.database.inserts import insert_into
 from webdata.stores.database.packing import unpacked
+from webdata.stores.database.store import Store, writing
 
 CONTENT = ("body", "page")
 ABOUT = [column for column in ANSWERS.c if column.name not in CONTENT]
@@ -23,18 +23,17 @@ Share = tuple[str, bool]
 """The id of an account, and whether it is that of its test keys."""
 
 
-class AnswerStore:
+class AnswerStore(Store):
     """The archived answers of accounts, in the tables `answers` and `archive_shares`.
 
     They are in the database, not in files: whichever machine is asked has to find them.
     """
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def add(self, added: AddedAnswer) -> bool:
+    @writing()
+    def add(self, connection: Connection, added: AddedAnswer) -> bool:
         """Add an answer, where its account has room; returns whether it had. One that finds none is counted."""
-        return await self._database.write(lambda connection: _add(connection, added))
+        hold_accounts(connection, [added.answer.account_id])
+        return add_answer(connection, added)
 
     async def find(self, account_id: str, answer_id: str, now: datetime) -> ArchivedAnswer | None:
         """The answer, if it is the account's and has not expired."""
@@ -77,12 +76,17 @@ class AnswerStore:
         query = select(ANSWERS.c.number).where(ANSWERS.c.account_id == account_id, ANSWERS.c.id == answer_id)
         return await self._database.write(lambda connection: _remove(connection, query)) > 0
 
-    async def remove_old(self, now: datetime, most: int) -> int:
+    @writing(durable=False)
+    def remove_old(self, connection: Connection, now: datetime, most: int) -> int:
         """Remove answers that have expired, and those of accounts that were deleted, at most `most`; returns how many.
 
         So one that was in flight when its account was deleted goes, too.
         """
-        return await self._database.write(lambda connection: _remove_old(connection, now, most), durable=False)
+        closed = select(ACCOUNTS.c.id).where(ACCOUNTS.c.closed.is_not(None))
+        removed = 0
+        for old in (ANSWERS.c.expires <= now, ANSWERS.c.account_id.in_(closed)):
+            removed += _remove(connection, select(ANSWERS.c.number).where(old).limit(most - removed))
+        return removed
 
     async def _content(self, column: Column[bytes], number: int, read: Callable[[bytes], bytes]) -> bytes | None:
         query = select(column).where(ANSWERS.c.number == number)
@@ -113,19 +117,6 @@ def add_answer(connection: Connection, added: AddedAnswer) -> bool:
     if connection.execute(adding.returning(ANSWERS.c.number)).first() is None:
         connection.execute(own.values(bytes=row.bytes - size))
     return True
-
-
-def _add(connection: Connection, added: AddedAnswer) -> bool:
-    hold_accounts(connection, [added.answer.account_id])
-    return add_answer(connection, added)
-
-
-def _remove_old(connection: Connection, now: datetime, most: int) -> int:
-    closed = select(ACCOUNTS.c.id).where(ACCOUNTS.c.closed.is_not(None))
-    removed = 0
-    for old in (ANSWERS.c.expires <= now, ANSWERS.c.account_id.in_(closed)):
-        removed += _remove(connection, select(ANSWERS.c.number).where(old).limit(most - removed))
-    return removed
 
 
 def _remove(connection: Connection, numbers: Select[Any]) -> int:

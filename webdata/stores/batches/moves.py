@@ -6,7 +6,7 @@ from sqlalchemy import Connection, bindparam, func, select, update
 
 from webdata.stores.batches.model import MovableChunk
 from webdata.stores.batches.tables import BATCHES, CHUNKS, RESULTS
-from webdata.stores.database.database import Database
+from webdata.stores.database.store import Store, reading_apart, writing
 
 MOVABLE = CHUNKS.c.state.in_(["done", "poison"]) & ~CHUNKS.c.moved
 PLACE = (
@@ -17,42 +17,35 @@ PLACE = (
 )
 
 
-class MoveStore:
+class MoveStore(Store):
     """The records of chunks that are moved out of the database, from the tables `chunks` and `results`."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def movable(self, most: int) -> Sequence[MovableChunk]:
+    @reading_apart
+    def movable(self, connection: Connection, most: int) -> Sequence[MovableChunk]:
         """Chunks of one batch: `most` of one that runs, or those that are left of one that has ended."""
-        return await self._database.read_apart(lambda connection: _movable(connection, most))
+        waiting = select(CHUNKS.c.batch_id).where(MOVABLE).group_by(CHUNKS.c.batch_id)
+        full = select(BATCHES.c.id).where(BATCHES.c.id.in_(waiting.having(func.count() >= most)))
+        ended = select(BATCHES.c.id).where(BATCHES.c.ended.is_not(None), BATCHES.c.id.in_(waiting))
+        batch_id = connection.execute(ended.union(full).limit(1)).scalar()
+        if batch_id is None:
+            return []
+        columns = (CHUNKS.c.batch_id, CHUNKS.c.number, CHUNKS.c.first_row, CHUNKS.c.last_row)
+        query = select(*columns).where(CHUNKS.c.batch_id == batch_id, MOVABLE).order_by(CHUNKS.c.number).limit(most)
+        return [MovableChunk(*row) for row in connection.execute(query)]
 
-    async def move(self, chunks: Sequence[MovableChunk], places: Mapping[int, str]) -> None:
+    @writing()
+    def move(self, connection: Connection, chunks: Sequence[MovableChunk], places: Mapping[int, str]) -> None:
         """Store the places of the records of rows, in the stead of the records, and that the chunks were moved."""
-        await self._database.write(lambda connection: _move(connection, chunks, places))
+        batch = chunks[0].batch_id
+        if places:
+            connection.execute(
+                PLACE, [{"batch": batch, "number": row, "where": place} for row, place in places.items()]
+            )
+        numbers = [chunk.number for chunk in chunks]
+        moved = update(CHUNKS).where(CHUNKS.c.batch_id == batch, CHUNKS.c.number.in_(numbers), MOVABLE)
+        connection.execute(moved.values(moved=True))
 
     async def missing(self, batch_ids: Sequence[str]) -> set[str]:
         """Those of the batches that do not exist any more."""
         query = select(BATCHES.c.id).where(BATCHES.c.id.in_(batch_ids), BATCHES.c.deleted.is_(None))
         return set(batch_ids) - await self._database.read(lambda connection: set(connection.execute(query).scalars()))
-
-
-def _movable(connection: Connection, most: int) -> list[MovableChunk]:
-    waiting = select(CHUNKS.c.batch_id).where(MOVABLE).group_by(CHUNKS.c.batch_id)
-    full = select(BATCHES.c.id).where(BATCHES.c.id.in_(waiting.having(func.count() >= most)))
-    ended = select(BATCHES.c.id).where(BATCHES.c.ended.is_not(None), BATCHES.c.id.in_(waiting))
-    batch_id = connection.execute(ended.union(full).limit(1)).scalar()
-    if batch_id is None:
-        return []
-    columns = (CHUNKS.c.batch_id, CHUNKS.c.number, CHUNKS.c.first_row, CHUNKS.c.last_row)
-    query = select(*columns).where(CHUNKS.c.batch_id == batch_id, MOVABLE).order_by(CHUNKS.c.number).limit(most)
-    return [MovableChunk(*row) for row in connection.execute(query)]
-
-
-def _move(connection: Connection, chunks: Sequence[MovableChunk], places: Mapping[int, str]) -> None:
-    batch = chunks[0].batch_id
-    if places:
-        connection.execute(PLACE, [{"batch": batch, "number": row, "where": place} for row, place in places.items()])
-    numbers = [chunk.number for chunk in chunks]
-    moved = update(CHUNKS).where(CHUNKS.c.batch_id == batch, CHUNKS.c.number.in_(numbers), MOVABLE)
-    connection.execute(moved.values(moved=True))

@@ -11,22 +11,27 @@ from webdata.stores.accounts.tables import KEYS
 from webdata.stores.batches.model import Schedule, ScheduleRun
 from webdata.stores.batches.quotas import stored
 from webdata.stores.batches.tables import SCHEDULE_RUNS, SCHEDULES
-from webdata.stores.database.database import Database
+from webdata.stores.database.store import Store, writing
 
 LISTED = [literal("").label("batch") if column.name == "batch" else column for column in SCHEDULES.c]
 """The columns of a schedule without its queries."""
 NOT_ENDED = SCHEDULE_RUNS.c.batch_id.is_(None) & SCHEDULE_RUNS.c.error.is_(None)
 
 
-class ScheduleStore:
+class ScheduleStore(Store):
     """The schedules of accounts, and their runs, in the tables `schedules` and `schedule_runs`."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def add(self, schedule: Schedule, most: int) -> bool:
+    @writing()
+    def add(self, connection: Connection, schedule: Schedule, most: int) -> bool:
         """Add a schedule; returns False where the account has `most` already."""
-        return await self._database.write(lambda connection: _add(connection, schedule, most))
+        lock_account(connection, schedule.account_id)  # one at a time counts
+        if stored(connection, schedule.account_id, schedule.test).schedules >= most:
+            return False
+        connection.execute(
+            insert(SCHEDULES),
+            {**vars(schedule), "batch": schedule.batch.decode(), "parameters": schedule.parameters.decode()},
+        )
+        return True
 
     async def find(self, account_id: str, schedule_id: str) -> Schedule | None:
         """The schedule with this id."""
@@ -57,9 +62,14 @@ class ScheduleStore:
         query = select(*LISTED).where(SCHEDULES.c.next_run <= now).order_by(SCHEDULES.c.next_run).limit(most)
         return await self._database.read_apart(lambda connection: [_schedule(row) for row in connection.execute(query)])
 
-    async def begin_run(self, run: ScheduleRun, following: datetime | None) -> bool:
+    @writing()
+    def begin_run(self, connection: Connection, run: ScheduleRun, following: datetime | None) -> bool:
         """Add a run and set the next one; returns False, and changes nothing, where another process has done so."""
-        return await self._database.write(lambda connection: _begin_run(connection, run, following))
+        change = update(SCHEDULES).where(SCHEDULES.c.id == run.schedule_id, SCHEDULES.c.next_run <= run.time)
+        if not connection.execute(change.values(next_run=following)).rowcount:
+            return False
+        connection.execute(insert(SCHEDULE_RUNS), vars(run))
+        return True
 
     async def begun(self, most: int) -> Sequence[tuple[Schedule, ScheduleRun]]:
         """Runs that have not ended, the first first."""
@@ -89,25 +99,6 @@ class ScheduleStore:
         return await self._database.write(
             lambda connection: _remove_runs(connection, connection.execute(old.limit(most)).all()), durable=False
         )
-
-
-def _add(connection: Connection, schedule: Schedule, most: int) -> bool:
-    lock_account(connection, schedule.account_id)  # one at a time counts
-    if stored(connection, schedule.account_id, schedule.test).schedules >= most:
-        return False
-    connection.execute(
-        insert(SCHEDULES),
-        {**vars(schedule), "batch": schedule.batch.decode(), "parameters": schedule.parameters.decode()},
-    )
-    return True
-
-
-def _begin_run(connection: Connection, run: ScheduleRun, following: datetime | None) -> bool:
-    change = update(SCHEDULES).where(SCHEDULES.c.id == run.schedule_id, SCHEDULES.c.next_run <= run.time)
-    if not connection.execute(change.values(next_run=following)).rowcount:
-        return False
-    connection.execute(insert(SCHEDULE_RUNS), vars(run))
-    return True
 
 
 def _usable(connection: Connection, key_id: str, now: datetime) -> bool:

@@ -42,8 +42,8 @@ from webdata.stores.batches.tables import (
     SUBMISSIONS,
     WAITS,
 )
-from webdata.stores.database.database import Database
 from webdata.stores.database.packing import packed, unpacked
+from webdata.stores.database.store import Store, reading, reading_apart, writing
 from webdata.stores.webhooks.outbox import ENABLED, add_event_for, add_events
 
 SUBMITTING = "submitting"
@@ -62,11 +62,8 @@ KEY_IS_REVOKED = (
 )
 
 
-class BatchStore:
+class BatchStore(Store):
     """The batches of accounts, in the tables `batches`, `chunks`, `chunk_queries` and `results`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def begin(self, batch: Batch) -> None:
         """Begin to add a batch, which nobody sees until `publish`."""
@@ -74,29 +71,65 @@ class BatchStore:
             lambda connection: connection.execute(insert(BATCHES), _row_of(batch)), durable=False
         )
 
-    async def add_chunks(self, batch_id: str, first: int, chunks: Sequence[Sequence[QueryRow]]) -> None:
+    @writing(durable=False)
+    def add_chunks(
+        self, connection: Connection, batch_id: str, first: int, chunks: Sequence[Sequence[QueryRow]]
+    ) -> None:
         """Add chunks of CHUNK_ROWS queries each, the last of a batch has fewer; `first` is the number of the first.
 
         Numbers begin at 0 and have no gaps. Some hundred chunks at a time are written in some 10 ms.
         """
-        await self._database.write(lambda connection: _add_chunks(connection, batch_id, first, chunks), durable=False)
+        ids = [{"batch_id": batch_id, "number": number} for number, _ in enumerate(chunks, first)]
+        due = connection.execute(select(BATCHES.c.created).where(BATCHES.c.id == batch_id)).scalar_one()
+        fresh = {"state": "open", "due": due, "issued": False, "attempts": 0, "rounds": 0}
+        bounds = [{"first_row": rows[0].row, "last_row": rows[-1].row, "size": len(rows)} for rows in chunks]
+        connection.execute(insert(CHUNKS), [{**one, **fresh, **bound} for one, bound in zip(ids, bounds, strict=True)])
+        queries = [{**one, "queries": _packed_queries(rows)} for one, rows in zip(ids, chunks, strict=True)]
+        connection.execute(insert(CHUNK_QUERIES), queries)
 
-    async def publish(self, batch_id: str, now: datetime, submitted: Submitted | None = None) -> Batch:
+    @writing()
+    def publish(
+        self, connection: Connection, batch_id: str, now: datetime, submitted: Submitted | None = None
+    ) -> Batch:
         """Make a batch with all of its chunks visible and ready to run. Raises LookupError for one that has none.
 
         Raises QuotaError where its account then stored more than its plan allows, also where several are published at
         once. With `submitted` raises AlreadySubmittedError, and changes nothing, where there is one under its name that
         is younger than REPEATED_WITHIN.
         """
-        return await self._database.write(lambda connection: _publish(connection, batch_id, now, submitted))
+        if submitted:
+            add_submission(connection, submitted)
+        query = select(func.count(), func.sum(CHUNKS.c.size)).where(CHUNKS.c.batch_id == batch_id)
+        chunks, rows = connection.execute(query).one()
+        of_batch = (BATCHES.c.id == batch_id) & (BATCHES.c.state == SUBMITTING)
+        owner = connection.execute(
+            select(BATCHES.c.account_id, BATCHES.c.test, BATCHES.c.key_id).where(of_batch)
+        ).first()
+        row, revoked = None, False
+        if owner and chunks:
+            lock_account(connection, owner.account_id)
+            revoked = is_key_revoked(connection, owner.key_id)
+            row = _published(connection, of_batch, owner.account_id, owner.test, now, chunks, rows)
+        if row is None:
+            raise LookupError(f"the batch {batch_id} has no queries, or is not being submitted")
+        batch = batch_of(row)
+        if revoked:  # while the queries came
+            pause(connection, batch, KEY_REVOKED, now)
+            return replace(batch, state="paused", reason=KEY_REVOKED)
+        return batch
 
     async def submitted(self, account_id: str, name: str, now: datetime) -> Submitted | None:
         """The submission under a name, unless it is older than REPEATED_WITHIN."""
         return await self._database.read(lambda connection: earlier_submission(connection, account_id, name, now))
 
-    async def discard(self, batch_id: str) -> None:
+    @writing(durable=False)
+    def discard(self, connection: Connection, batch_id: str) -> None:
         """Remove a batch that is not published. Those that are forgotten are removed by `remove_old`."""
-        await self._database.write(lambda connection: _remove_unpublished(connection, batch_id), durable=False)
+        unpublished = select(BATCHES.c.id).where(BATCHES.c.id == batch_id, BATCHES.c.state == SUBMITTING)
+        if connection.execute(unpublished.with_for_update()).first():
+            for table in (CHUNK_QUERIES, CHUNKS):
+                connection.execute(delete(table).where(table.c.batch_id == batch_id))
+            connection.execute(delete(BATCHES).where(BATCHES.c.id == batch_id))
 
     async def find(self, account_id: str, batch_id: str) -> Batch | None:
         """The batch with this id, with its counts now."""
@@ -128,29 +161,74 @@ class BatchStore:
         query = select_ended(account_id, since, HIDDEN)
         return ended_rows(await self._database.read_apart(lambda connection: connection.execute(query).one()))
 
-    async def pause(self, account_id: str, batch_id: str, now: datetime) -> Batch | None:
+    @writing()
+    def pause(self, connection: Connection, account_id: str, batch_id: str, now: datetime) -> Batch | None:
         """Begin no further row; the rows that run are finished. Adds a `batch.paused`.
 
         As `resume`, `cancel` and `retry_failures`: returns the batch as it is then, None where it does not exist, and
         raises ConflictError with the reason where its state does not allow it.
         """
-        return await self._database.write(lambda connection: _pause(connection, account_id, batch_id, now))
+        batch = _find(connection, account_id, batch_id, lock=True)
+        if batch is None:
+            return None
+        if batch.state == "paused":  # for want of credits, it may be: now it stays so
+            waits = update(BATCHES).where(BATCHES.c.id == batch_id, BATCHES.c.reason == OUT_OF_CREDITS)
+            connection.execute(waits.values(reason=REQUESTED))
+        elif batch.state in OPEN_STATES:
+            pause(connection, batch, REQUESTED, now)
+        else:
+            raise ConflictError(f"the batch is {batch.state}: only one that is queued or running can be paused")
+        return _find(connection, account_id, batch_id)
 
-    async def resume(self, account_id: str, batch_id: str) -> Batch | None:
+    @writing()
+    def resume(self, connection: Connection, account_id: str, batch_id: str) -> Batch | None:
         """Go on with a batch that is paused. Raises ConflictError also where the key that made it is revoked."""
-        return await self._database.write(lambda connection: _resume(connection, account_id, batch_id))
+        found = _find(connection, account_id, batch_id)
+        if found is None:
+            return None
+        hold_accounts(connection, [account_id])
+        revoked = is_key_revoked(connection, found.key_id)
+        batch = _find(connection, account_id, batch_id, lock=True)
+        if batch is None:
+            return None
+        if batch.state != "paused":
+            raise ConflictError(f"the batch is {batch.state}: only one that is paused can be resumed")
+        if revoked:
+            raise ConflictError(KEY_IS_REVOKED)
+        state = "running" if batch.started else "queued"
+        connection.execute(update(BATCHES).where(BATCHES.c.id == batch_id).values(state=state, reason=None))
+        return _find(connection, account_id, batch_id)
 
     async def cancel(self, account_id: str, batch_id: str, now: datetime) -> Batch | None:
         """End a batch: no further row begins, those that have ended stay. Adds a `batch.cancelled`."""
         return await self._database.write(lambda connection: _cancel(connection, account_id, batch_id, now))
 
-    async def delete(self, account_id: str, batch_id: str, now: datetime) -> Batch | None:
+    @writing()
+    def delete(self, connection: Connection, account_id: str, batch_id: str, now: datetime) -> Batch | None:
         """Cancel a batch that has not ended, and have its queries and results deleted, by `free` and for ever."""
-        return await self._database.write(lambda connection: _delete(connection, account_id, batch_id, now))
+        batch = _find(connection, account_id, batch_id, lock=True)
+        if batch is None or batch.deleted:
+            return batch
+        change = update(BATCHES).where(BATCHES.c.id == batch_id, BATCHES.c.deleted.is_(None))
+        connection.execute(change.values(deleted=now))
+        return (
+            _cancel(connection, account_id, batch_id, now)
+            if batch.state in OPEN_STATES
+            else _find(connection, account_id, batch_id)
+        )
 
-    async def free(self, batch_id: str, most: int) -> int:
+    @writing(durable=False)
+    def free(self, connection: Connection, batch_id: str, most: int) -> int:
         """Remove at most `most` rows of a batch that was deleted; returns how many, 0 when nothing is left."""
-        return await self._database.write(lambda connection: _free(connection, batch_id, most), durable=False)
+        is_deleted = select(BATCHES.c.id).where(BATCHES.c.id == batch_id, BATCHES.c.deleted.is_not(None))
+        if not connection.execute(is_deleted).first():
+            return 0
+        removed = _remove_rows(
+            connection, batch_id, most, CHUNKS.c.state != "running"
+        )  # those that run are counted to their ends
+        if not removed:
+            connection.execute(update(BATCHES).where(BATCHES.c.id == batch_id).values(bytes=0))
+        return removed
 
     async def stored(self, account_id: str, test: bool) -> Stored:
         """How much the live or `test` keys of an account store."""
@@ -180,12 +258,24 @@ class BatchStore:
         query = query.order_by(RESULTS.c.row).limit(limit)
         return await self._database.read_apart(lambda connection: [_result(row) for row in connection.execute(query)])
 
-    async def complete_to(self, batch_id: str) -> int | None:
+    @reading
+    def complete_to(self, connection: Connection, batch_id: str) -> int | None:
         """The row before the first that has not ended, or a row before that; None where all have ended.
 
         Rows up to it are read by `results` without a gap, while others run.
         """
-        return await self._database.read(lambda connection: _complete_to(connection, batch_id))
+        query = select(CHUNKS.c.number, CHUNKS.c.first_row, CHUNKS.c.last_row)
+        query = query.where(CHUNKS.c.batch_id == batch_id, CHUNKS.c.state.in_(["open", "running"]))
+        chunk = connection.execute(query.order_by(CHUNKS.c.number).limit(1)).first()
+        if chunk is None:
+            return None
+        ended = select(RESULTS.c.row).where(RESULTS.c.batch_id == batch_id)
+        has_ended = set(
+            connection.execute(ended.where(RESULTS.c.row.between(chunk.first_row, chunk.last_row))).scalars()
+        )
+        queries = queries_of(connection, batch_id, chunk.number) if has_ended else ()
+        first = next((row for row, _ in queries if row not in has_ended), chunk.first_row)
+        return first - 1
 
     async def failures_by_kind(self, batch_id: str) -> Mapping[tuple[str, str | None], int]:
         """The number of failures by outcome and kind."""
@@ -196,9 +286,10 @@ class BatchStore:
             lambda connection: {(outcome, kind or None): rows for outcome, kind, rows in connection.execute(query)}
         )
 
-    async def queries(self, batch_id: str, number: int) -> Sequence[QueryRow]:
+    @reading_apart
+    def queries(self, connection: Connection, batch_id: str, number: int) -> Sequence[QueryRow]:
         """The queries of a chunk; none where it does not exist."""
-        return await self._database.read_apart(lambda connection: _queries(connection, batch_id, number))
+        return [QueryRow(row, orjson.dumps(query)) for row, query in queries_of(connection, batch_id, number)]
 
     async def chunk_after(self, batch_id: str, row: int) -> int | None:
         """The number of the first chunk with a row behind this one; None where there is none."""
@@ -216,15 +307,23 @@ class BatchStore:
             lambda connection: connection.execute(select(func.max(page.c.row))).scalar()
         )
 
-    async def remove_old(self, before: datetime, forgotten: datetime, most: int) -> int:
+    @writing(durable=False)
+    def remove_old(self, connection: Connection, before: datetime, forgotten: datetime, most: int) -> int:
         """Remove at most `most` rows of one batch that ended before a time, or was begun before `forgotten` and never
         published, or was deleted before then.
 
         Returns how many; 0 when nothing is left to remove.
         """
-        return await self._database.write(
-            lambda connection: _remove_old(connection, before, forgotten, most), durable=False
-        )
+        connection.execute(delete(SUBMISSIONS).where(SUBMISSIONS.c.time < forgotten))
+        batch_id = connection.execute(select(BATCHES.c.id).where(BATCHES.c.state == REMOVING).limit(1)).scalar()
+        if batch_id is None:
+            batch_id = _hide_old(connection, before, forgotten)
+        if batch_id is None:
+            return 0
+        if removed := _remove_rows(connection, batch_id, most, true()):
+            return removed
+        connection.execute(delete(BATCH_COUNTS).where(BATCH_COUNTS.c.batch_id == batch_id))
+        return connection.execute(delete(BATCHES).where(BATCHES.c.id == batch_id)).rowcount
 
 
 def _row_of(batch: Batch) -> dict[str, Any]:
@@ -232,22 +331,8 @@ def _row_of(batch: Batch) -> dict[str, Any]:
     return {**row, "state": SUBMITTING, "rows": 0, "chunks": 0, "chunks_done": 0, "announced": 0, "retries": 0}
 
 
-def _add_chunks(connection: Connection, batch_id: str, first: int, chunks: Sequence[Sequence[QueryRow]]) -> None:
-    ids = [{"batch_id": batch_id, "number": number} for number, _ in enumerate(chunks, first)]
-    due = connection.execute(select(BATCHES.c.created).where(BATCHES.c.id == batch_id)).scalar_one()
-    fresh = {"state": "open", "due": due, "issued": False, "attempts": 0, "rounds": 0}
-    bounds = [{"first_row": rows[0].row, "last_row": rows[-1].row, "size": len(rows)} for rows in chunks]
-    connection.execute(insert(CHUNKS), [{**one, **fresh, **bound} for one, bound in zip(ids, bounds, strict=True)])
-    queries = [{**one, "queries": _packed_queries(rows)} for one, rows in zip(ids, chunks, strict=True)]
-    connection.execute(insert(CHUNK_QUERIES), queries)
-
-
 def _packed_queries(rows: Sequence[QueryRow]) -> bytes:
     return packed(orjson.dumps([(row, orjson.Fragment(query)) for row, query in rows]))
-
-
-def _queries(connection: Connection, batch_id: str, number: int) -> list[QueryRow]:
-    return [QueryRow(row, orjson.dumps(query)) for row, query in queries_of(connection, batch_id, number)]
 
 
 def queries_of(connection: Connection, batch_id: str, number: int) -> list[tuple[int, dict[str, Any]]]:
@@ -256,27 +341,6 @@ def queries_of(connection: Connection, batch_id: str, number: int) -> list[tuple
     query = query.where(CHUNK_QUERIES.c.batch_id == batch_id, CHUNK_QUERIES.c.number == number)
     data = connection.execute(query).scalar()
     return [] if data is None else [(row, values) for row, values in orjson.loads(unpacked(data))]
-
-
-def _publish(connection: Connection, batch_id: str, now: datetime, submitted: Submitted | None) -> Batch:
-    if submitted:
-        add_submission(connection, submitted)
-    query = select(func.count(), func.sum(CHUNKS.c.size)).where(CHUNKS.c.batch_id == batch_id)
-    chunks, rows = connection.execute(query).one()
-    of_batch = (BATCHES.c.id == batch_id) & (BATCHES.c.state == SUBMITTING)
-    owner = connection.execute(select(BATCHES.c.account_id, BATCHES.c.test, BATCHES.c.key_id).where(of_batch)).first()
-    row, revoked = None, False
-    if owner and chunks:
-        lock_account(connection, owner.account_id)
-        revoked = is_key_revoked(connection, owner.key_id)
-        row = _published(connection, of_batch, owner.account_id, owner.test, now, chunks, rows)
-    if row is None:
-        raise LookupError(f"the batch {batch_id} has no queries, or is not being submitted")
-    batch = batch_of(row)
-    if revoked:  # while the queries came
-        pause(connection, batch, KEY_REVOKED, now)
-        return replace(batch, state="paused", reason=KEY_REVOKED)
-    return batch
 
 
 def _published(
@@ -299,14 +363,6 @@ def _published(
     if row is None:
         check_quota(connection, account_id, test, more)
     return row
-
-
-def _remove_unpublished(connection: Connection, batch_id: str) -> None:
-    unpublished = select(BATCHES.c.id).where(BATCHES.c.id == batch_id, BATCHES.c.state == SUBMITTING)
-    if connection.execute(unpublished.with_for_update()).first():
-        for table in (CHUNK_QUERIES, CHUNKS):
-            connection.execute(delete(table).where(table.c.batch_id == batch_id))
-        connection.execute(delete(BATCHES).where(BATCHES.c.id == batch_id))
 
 
 def _find(connection: Connection, account_id: str, batch_id: str, *, lock: bool = False) -> Batch | None:
@@ -335,19 +391,6 @@ def _waiting(connection: Connection, batch_ids: Sequence[str], now: datetime) ->
     query = select(CHUNKS.c.batch_id, rows, next_try).where(CHUNKS.c.batch_id.in_(batch_ids), WAITS, CHUNKS.c.due > now)
     found = connection.execute(query.group_by(CHUNKS.c.batch_id)) if batch_ids else ()
     return {row[0]: WaitingRows(int(row[1]), row[2]) for row in found}
-
-
-def _complete_to(connection: Connection, batch_id: str) -> int | None:
-    query = select(CHUNKS.c.number, CHUNKS.c.first_row, CHUNKS.c.last_row)
-    query = query.where(CHUNKS.c.batch_id == batch_id, CHUNKS.c.state.in_(["open", "running"]))
-    chunk = connection.execute(query.order_by(CHUNKS.c.number).limit(1)).first()
-    if chunk is None:
-        return None
-    ended = select(RESULTS.c.row).where(RESULTS.c.batch_id == batch_id)
-    has_ended = set(connection.execute(ended.where(RESULTS.c.row.between(chunk.first_row, chunk.last_row))).scalars())
-    queries = queries_of(connection, batch_id, chunk.number) if has_ended else ()
-    first = next((row for row, _ in queries if row not in has_ended), chunk.first_row)
-    return first - 1
 
 
 def batch_of(row: Row[Any], counts: Sequence[Row[Any]] = ()) -> Batch:
@@ -397,38 +440,6 @@ def pause_batches_of_key(connection: Connection, key_id: str, now: datetime) -> 
     connection.execute(paused.values(reason=KEY_REVOKED))
 
 
-def _pause(connection: Connection, account_id: str, batch_id: str, now: datetime) -> Batch | None:
-    batch = _find(connection, account_id, batch_id, lock=True)
-    if batch is None:
-        return None
-    if batch.state == "paused":  # for want of credits, it may be: now it stays so
-        waits = update(BATCHES).where(BATCHES.c.id == batch_id, BATCHES.c.reason == OUT_OF_CREDITS)
-        connection.execute(waits.values(reason=REQUESTED))
-    elif batch.state in OPEN_STATES:
-        pause(connection, batch, REQUESTED, now)
-    else:
-        raise ConflictError(f"the batch is {batch.state}: only one that is queued or running can be paused")
-    return _find(connection, account_id, batch_id)
-
-
-def _resume(connection: Connection, account_id: str, batch_id: str) -> Batch | None:
-    found = _find(connection, account_id, batch_id)
-    if found is None:
-        return None
-    hold_accounts(connection, [account_id])
-    revoked = is_key_revoked(connection, found.key_id)
-    batch = _find(connection, account_id, batch_id, lock=True)
-    if batch is None:
-        return None
-    if batch.state != "paused":
-        raise ConflictError(f"the batch is {batch.state}: only one that is paused can be resumed")
-    if revoked:
-        raise ConflictError(KEY_IS_REVOKED)
-    state = "running" if batch.started else "queued"
-    connection.execute(update(BATCHES).where(BATCHES.c.id == batch_id).values(state=state, reason=None))
-    return _find(connection, account_id, batch_id)
-
-
 def _cancel(connection: Connection, account_id: str, batch_id: str, now: datetime) -> Batch | None:
     batch = _find(connection, account_id, batch_id, lock=True)
     if batch is None:
@@ -440,31 +451,6 @@ def _cancel(connection: Connection, account_id: str, batch_id: str, now: datetim
     )
     announce(connection, batch, BatchCancelled(**about(batch)), now)
     return _find(connection, account_id, batch_id)
-
-
-def _delete(connection: Connection, account_id: str, batch_id: str, now: datetime) -> Batch | None:
-    batch = _find(connection, account_id, batch_id, lock=True)
-    if batch is None or batch.deleted:
-        return batch
-    change = update(BATCHES).where(BATCHES.c.id == batch_id, BATCHES.c.deleted.is_(None))
-    connection.execute(change.values(deleted=now))
-    return (
-        _cancel(connection, account_id, batch_id, now)
-        if batch.state in OPEN_STATES
-        else _find(connection, account_id, batch_id)
-    )
-
-
-def _free(connection: Connection, batch_id: str, most: int) -> int:
-    is_deleted = select(BATCHES.c.id).where(BATCHES.c.id == batch_id, BATCHES.c.deleted.is_not(None))
-    if not connection.execute(is_deleted).first():
-        return 0
-    removed = _remove_rows(
-        connection, batch_id, most, CHUNKS.c.state != "running"
-    )  # those that run are counted to their ends
-    if not removed:
-        connection.execute(update(BATCHES).where(BATCHES.c.id == batch_id).values(bytes=0))
-    return removed
 
 
 def _remove_rows(connection: Connection, batch_id: str, most: int, chunks: ColumnElement[bool]) -> int:
@@ -540,20 +526,6 @@ def _result(row: Row[Any]) -> RowResult:
     names = ("row", "outcome", "ended", "engine", "attempts", "cost", "cached", "kind", "error", "place")
     record = None if row.record is None else unpacked(row.record)
     return RowResult(**{name: getattr(row, name) for name in names}, record=record)
-
-
-def _remove_old(connection: Connection, before: datetime, forgotten: datetime, most: int) -> int:
-    """Remove rows of the first batch that is old: its results first, itself last; and the names of old submissions."""
-    connection.execute(delete(SUBMISSIONS).where(SUBMISSIONS.c.time < forgotten))
-    batch_id = connection.execute(select(BATCHES.c.id).where(BATCHES.c.state == REMOVING).limit(1)).scalar()
-    if batch_id is None:
-        batch_id = _hide_old(connection, before, forgotten)
-    if batch_id is None:
-        return 0
-    if removed := _remove_rows(connection, batch_id, most, true()):
-        return removed
-    connection.execute(delete(BATCH_COUNTS).where(BATCH_COUNTS.c.batch_id == batch_id))
-    return connection.execute(delete(BATCHES).where(BATCHES.c.id == batch_id)).rowcount
 
 
 def _hide_old(connection: Connection, before: datetime, forgotten: datetime) -> str | None:

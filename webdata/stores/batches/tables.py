@@ -15,7 +15,7 @@ from sqlalchemy import (
     false,
 )
 
-from webdata.stores.accounts.tables import METADATA, Moment
+from webdata.stores.accounts.tables import METADATA, Moment, partial_index
 
 BATCHES = Table(
     "batches",
@@ -46,12 +46,7 @@ BATCHES = Table(
     Index("batches_by_account", "account_id", "id"),
     Index("batches_by_end", "ended"),
 )
-Index(
-    "batches_open",
-    BATCHES.c.account_id,
-    sqlite_where=BATCHES.c.ended.is_(None),
-    postgresql_where=BATCHES.c.ended.is_(None),
-)
+partial_index("batches_open", BATCHES.c.account_id, where=BATCHES.c.ended.is_(None))
 
 BATCH_COUNTS = Table(
     "batch_counts",
@@ -90,30 +85,15 @@ CHUNKS = Table(
     Index("chunks_by_row", "batch_id", "last_row"),
 )
 """What the workers change is apart from the queries, which never change."""
-Index(
-    "chunks_open",
-    CHUNKS.c.batch_id,
-    CHUNKS.c.number,
-    sqlite_where=CHUNKS.c.state.in_(["open", "running"]),
-    postgresql_where=CHUNKS.c.state.in_(["open", "running"]),
-)
-Index(
-    "chunks_leased",
-    CHUNKS.c.lease,
-    sqlite_where=CHUNKS.c.lease.is_not(None),
-    postgresql_where=CHUNKS.c.lease.is_not(None),
-)
+partial_index("chunks_open", CHUNKS.c.batch_id, CHUNKS.c.number, where=CHUNKS.c.state.in_(["open", "running"]))
+partial_index("chunks_leased", CHUNKS.c.lease, where=CHUNKS.c.lease.is_not(None))
 
-Index(
-    "chunks_movable",
-    CHUNKS.c.batch_id,
-    CHUNKS.c.number,
-    sqlite_where=CHUNKS.c.state.in_(["done", "poison"]) & ~CHUNKS.c.moved,
-    postgresql_where=CHUNKS.c.state.in_(["done", "poison"]) & ~CHUNKS.c.moved,
+partial_index(
+    "chunks_movable", CHUNKS.c.batch_id, CHUNKS.c.number, where=CHUNKS.c.state.in_(["done", "poison"]) & ~CHUNKS.c.moved
 )
 WAITS = CHUNKS.c.lease.is_(None) & ~CHUNKS.c.issued & CHUNKS.c.state.in_(["open", "running"])
-Index("chunks_waiting", CHUNKS.c.batch_id, CHUNKS.c.due, sqlite_where=WAITS, postgresql_where=WAITS)
-Index("chunks_issued", CHUNKS.c.batch_id, sqlite_where=CHUNKS.c.issued, postgresql_where=CHUNKS.c.issued)
+partial_index("chunks_waiting", CHUNKS.c.batch_id, CHUNKS.c.due, where=WAITS)
+partial_index("chunks_issued", CHUNKS.c.batch_id, where=CHUNKS.c.issued)
 
 CHUNK_QUERIES = Table(
     "chunk_queries",
@@ -143,13 +123,7 @@ RESULTS = Table(
     PrimaryKeyConstraint("batch_id", "row", name="results_pkey"),
 )
 """One row for each query that has ended. Without foreign keys, whose checks would lock the batch for each of them."""
-Index(
-    "results_failed",
-    RESULTS.c.batch_id,
-    RESULTS.c.row,
-    sqlite_where=RESULTS.c.failed,
-    postgresql_where=RESULTS.c.failed,
-)
+partial_index("results_failed", RESULTS.c.batch_id, RESULTS.c.row, where=RESULTS.c.failed)
 
 LEADERS = Table(
     "leaders",

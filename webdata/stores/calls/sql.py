@@ -18,6 +18,7 @@ from webdata.stores.calls.tables import CALL_SUMS, CALLS
 from webdata.stores.database.database import Database
 from webdata.stores.database.inserts import insert_into
 from webdata.stores.database.prepared import Prepared, among, bind_processor, cursor, each
+from webdata.stores.database.store import Store, writing
 
 DIMENSIONS: tuple[Dimension, ...] = ("outcome", "engine", "key", "seconds")
 SPANS: tuple[Span, ...] = ("hour", "day")
@@ -33,14 +34,14 @@ UNTIMED = "refused"
 """An outcome of calls whose seconds say nothing about the service."""
 
 
-class CallLog:
+class CallLog(Store):
     """The calls of accounts, in the tables `calls` and `call_sums`.
 
     It is best effort: no call depends on it, and a crash of the machine may lose the last.
     """
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        super().__init__(database)
         dialect = database.writes.dialect
         self._known = Prepared(select(CALLS.c.id).where(among(CALLS.c.id, dialect)), dialect, "ids")
         self._add = Prepared(_inserts(CALLS, dialect).on_conflict_do_nothing(), dialect, "rows")
@@ -89,9 +90,16 @@ class CallLog:
         rows = await self._database.read_apart(lambda connection: connection.execute(query).all())
         return [CallSum(begins, value, int(calls)) for begins, value, calls in rows]
 
-    async def remove_old(self, before: datetime, most: int) -> int:
+    @writing(durable=False)
+    def remove_old(self, connection: Connection, before: datetime, most: int) -> int:
         """Remove at most so many calls, and as many sums, that are older than `before`; returns how many calls."""
-        return await self._database.write(lambda connection: _remove_old(connection, before, most), durable=False)
+        old = select(CALLS.c.id).where(CALLS.c.id < id_at(before)).order_by(CALLS.c.id).limit(most)
+        removed = connection.execute(delete(CALLS).where(CALLS.c.id.in_(old))).rowcount
+        if removed < most:
+            row = CALL_SUMS.c
+            of_all = and_(row.account_id.in_(select(ACCOUNTS.c.id)), row.span.in_(SPANS), row.dimension.in_(DIMENSIONS))
+            connection.execute(delete(CALL_SUMS).where(of_all, row.begins < before))
+        return removed
 
     def _row(self, call: LoggedCall) -> tuple[Any, ...]:
         """A row of the statement's parameter; in JSON PostgreSQL refuses NUL, which is a text within JSON here."""
@@ -214,13 +222,3 @@ def _hour(time: datetime) -> datetime:
 
 def _itself(time: datetime) -> datetime:
     return time
-
-
-def _remove_old(connection: Connection, before: datetime, most: int) -> int:
-    old = select(CALLS.c.id).where(CALLS.c.id < id_at(before)).order_by(CALLS.c.id).limit(most)
-    removed = connection.execute(delete(CALLS).where(CALLS.c.id.in_(old))).rowcount
-    if removed < most:
-        row = CALL_SUMS.c
-        of_all = and_(row.account_id.in_(select(ACCOUNTS.c.id)), row.span.in_(SPANS), row.dimension.in_(DIMENSIONS))
-        connection.execute(delete(CALL_SUMS).where(of_all, row.begins < before))
-    return removed

@@ -29,8 +29,8 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 
 from webdata.stores.accounts.tables import ACCOUNTS, MOVEMENT_SUMS, MOVEMENT_SUMS_END, MOVEMENTS, Moment
-from webdata.stores.database.database import Database
 from webdata.stores.database.inserts import insert_into
+from webdata.stores.database.store import Store, writing
 from webdata.stores.ledger.model import AccountSums, Cursor, Movement, MovementFilter, MovementSum
 
 LOCKS = (text("LOCK TABLE movement_sums_end IN EXCLUSIVE MODE"), text("LOCK TABLE movements IN SHARE MODE"))
@@ -39,11 +39,8 @@ END = select(func.coalesce(func.max(MOVEMENT_SUMS_END.c.movement_id), 0))
 KEY = [MOVEMENT_SUMS.c[name] for name in ("account_id", "day", "kind", "source")]
 
 
-class LedgerHistory:
+class LedgerHistory(Store):
     """The movements of the ledger, for people, in the tables `movements` and `movement_sums`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def page(
         self, account_id: str, wanted: MovementFilter, limit: int, before: Cursor | None = None
@@ -69,12 +66,23 @@ class LedgerHistory:
         rows = await self._database.read_apart(lambda connection: connection.execute(query).all())
         return {day: [_sum(row[1:]) for row in found] for day, found in groupby(rows, lambda row: row.day)}
 
-    async def add_up(self, most: int) -> int:
+    @writing(durable=False)
+    def add_up(self, connection: Connection, most: int) -> int:
         """Store the sums of at most so many further movements, so that the methods above need not read them again.
 
         Returns how many. The sums are exact whether or not it was called.
         """
-        return await self._database.write(lambda connection: _add_up(connection, most), durable=False)
+        if connection.dialect.name == "postgresql":
+            for lock in LOCKS:
+                connection.execute(lock)
+        end = connection.execute(END).scalar_one()
+        following = select(MOVEMENTS.c.id).where(MOVEMENTS.c.id > end).order_by(MOVEMENTS.c.id).limit(most).subquery()
+        count, last = connection.execute(select(func.count(), func.max(following.c.id))).one()
+        if count:
+            connection.execute(_store_sums(connection.dialect, end, last))
+            connection.execute(delete(MOVEMENT_SUMS_END))
+            connection.execute(insert(MOVEMENT_SUMS_END).values(movement_id=last))
+        return int(count)
 
     async def _movements(self, query: Select[Any]) -> Sequence[tuple[Cursor, Movement]]:
         rows = await self._database.read_apart(lambda connection: connection.execute(query).all())
@@ -144,20 +152,6 @@ def _day() -> ColumnElement[str]:
 def _sum(row: Sequence[Any]) -> MovementSum:
     kind, source, movements, amount = row
     return MovementSum(kind, source, int(movements), int(amount))  # PostgreSQL's sums are decimals
-
-
-def _add_up(connection: Connection, most: int) -> int:
-    if connection.dialect.name == "postgresql":
-        for lock in LOCKS:
-            connection.execute(lock)
-    end = connection.execute(END).scalar_one()
-    following = select(MOVEMENTS.c.id).where(MOVEMENTS.c.id > end).order_by(MOVEMENTS.c.id).limit(most).subquery()
-    count, last = connection.execute(select(func.count(), func.max(following.c.id))).one()
-    if count:
-        connection.execute(_store_sums(connection.dialect, end, last))
-        connection.execute(delete(MOVEMENT_SUMS_END))
-        connection.execute(insert(MOVEMENT_SUMS_END).values(movement_id=last))
-    return int(count)
 
 
 def _store_sums(dialect: Dialect, end: int, last: int) -> Any:

@@ -6,7 +6,7 @@ from sqlalchemy import Connection, select, text
 
 from webdata.domain.events import Event, UpstreamExhausted
 from webdata.stores.accounts.tables import UPSTREAM_REQUESTS
-from webdata.stores.database.database import Database
+from webdata.stores.database.store import Store, writing
 from webdata.stores.webhooks.outbox import add_events
 
 RESERVE = text(
@@ -18,18 +18,22 @@ ANY_NUMBER = 2**62
 """More requests than a day has."""
 
 
-class UpstreamRequests:
+class UpstreamRequests(Store):
     """Reserves each request before it is sent: one that may have been sent counts, also where a process was killed."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def reserve(self, upstream: str, most: int | None, now: datetime) -> int | None:
+    @writing()
+    def reserve(self, connection: Connection, upstream: str, most: int | None, now: datetime) -> int | None:
         """Count a request of this day, if there are fewer than `most`; returns how many there are then, else None.
 
         The last one adds the event `upstream.exhausted`.
         """
-        return await self._database.write(lambda connection: _reserve(connection, upstream, most, now))
+        day = day_of(now)
+        row = {"upstream": upstream, "day": day, "most": ANY_NUMBER if most is None else most}
+        requests: int | None = connection.execute(RESERVE, row).scalar()
+        if most is not None and requests == most:
+            data = UpstreamExhausted(engine=upstream, requests=most)
+            add_events(connection, [Event(None, data, now, once=f"{data.type} {upstream} {day}")])
+        return requests
 
     async def of_day(self, now: datetime) -> dict[str, int]:
         """The requests of a day, by the name of the upstream."""
@@ -41,13 +45,3 @@ class UpstreamRequests:
 def day_of(now: datetime) -> str:
     """The day of a time in UTC."""
     return now.strftime("%Y-%m-%d")
-
-
-def _reserve(connection: Connection, upstream: str, most: int | None, now: datetime) -> int | None:
-    day = day_of(now)
-    row = {"upstream": upstream, "day": day, "most": ANY_NUMBER if most is None else most}
-    requests: int | None = connection.execute(RESERVE, row).scalar()
-    if most is not None and requests == most:
-        data = UpstreamExhausted(engine=upstream, requests=most)
-        add_events(connection, [Event(None, data, now, once=f"{data.type} {upstream} {day}")])
-    return requests

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, text, upda
 
 from webdata.domain.events import EngineDrifted, EngineRecovered, Event, EventData
 from webdata.stores.accounts.tables import Moment
-from webdata.stores.database.database import Database
+from webdata.stores.database.store import Store, writing
 from webdata.stores.watch.model import Drift, Loss, Measured, Round
 from webdata.stores.watch.tables import CANARY_ROUNDS, WATCHED_ENGINES
 from webdata.stores.webhooks.outbox import add_events
@@ -32,11 +32,8 @@ class WatchedEngine(NamedTuple):
     drift: Drift | None
 
 
-class WatchStore:
+class WatchStore(Store):
     """What canaries have found, by engine and network."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def begin_round(self, engine: str, network: str, now: datetime, following: datetime) -> bool:
         """Whether a round is due, and none but this process runs it; the next is due at the time `following`."""
@@ -57,42 +54,40 @@ class WatchStore:
         query = select(WATCHED_ENGINES).order_by(WATCHED_ENGINES.c.engine, WATCHED_ENGINES.c.network)
         return await self._database.read(lambda connection: [_engine(row) for row in connection.execute(query)])
 
-    async def add_round(
-        self, engine: str, network: str, made: Round, before: Drift | None, drift: Drift | None
+    @writing()
+    def add_round(
+        self, connection: Connection, engine: str, network: str, made: Round, before: Drift | None, drift: Drift | None
     ) -> None:
         """Store a round and the drift after it, with the event of a change; nothing where the drift was another one.
 
         Rounds since the beginning of a drift are good no more.
         """
-        await self._database.write(lambda connection: _add_round(connection, engine, network, made, before, drift))
+        change = update(WATCHED_ENGINES).where(*_of(WATCHED_ENGINES, engine, network))
+        values = {"drift": _drift_text(drift), "last_round": made.time}
+        if not connection.execute(change.where(WATCHED_ENGINES.c.drift == _drift_text(before)).values(values)).rowcount:
+            return
+        pages = orjson.dumps(made.pages).decode()
+        row = {"engine": engine, "network": network, "time": made.time, "good": drift is None, "pages": pages}
+        connection.execute(insert(CANARY_ROUNDS), row)
+        of_engine = _of(CANARY_ROUNDS, engine, network)
+        if drift:
+            since = update(CANARY_ROUNDS).where(*of_engine, CANARY_ROUNDS.c.time >= drift.since)
+            connection.execute(since.values(good=False))
+        kept = select(CANARY_ROUNDS.c.time).where(*of_engine).order_by(CANARY_ROUNDS.c.time.desc()).limit(STORED_ROUNDS)
+        connection.execute(delete(CANARY_ROUNDS).where(*of_engine, CANARY_ROUNDS.c.time.not_in(kept)))
+        if data := _event(engine, before, drift):
+            add_events(connection, [Event(None, data, made.time)])
 
-    async def forget(self, engine: str) -> bool:
+    @writing()
+    def forget(self, connection: Connection, engine: str) -> bool:
         """Forget the rounds and the drift of an engine, whose next round is due; returns whether there were any."""
-        return await self._database.write(lambda connection: _forget(connection, engine))
+        removed = connection.execute(delete(WATCHED_ENGINES).where(WATCHED_ENGINES.c.engine == engine)).rowcount
+        connection.execute(delete(CANARY_ROUNDS).where(CANARY_ROUNDS.c.engine == engine))
+        return removed > 0
 
 
 def _of(table: Any, engine: str, network: str) -> tuple[Any, Any]:
     return table.c.engine == engine, table.c.network == network
-
-
-def _add_round(
-    connection: Connection, engine: str, network: str, made: Round, before: Drift | None, drift: Drift | None
-) -> None:
-    change = update(WATCHED_ENGINES).where(*_of(WATCHED_ENGINES, engine, network))
-    values = {"drift": _drift_text(drift), "last_round": made.time}
-    if not connection.execute(change.where(WATCHED_ENGINES.c.drift == _drift_text(before)).values(values)).rowcount:
-        return
-    pages = orjson.dumps(made.pages).decode()
-    row = {"engine": engine, "network": network, "time": made.time, "good": drift is None, "pages": pages}
-    connection.execute(insert(CANARY_ROUNDS), row)
-    of_engine = _of(CANARY_ROUNDS, engine, network)
-    if drift:
-        since = update(CANARY_ROUNDS).where(*of_engine, CANARY_ROUNDS.c.time >= drift.since)
-        connection.execute(since.values(good=False))
-    kept = select(CANARY_ROUNDS.c.time).where(*of_engine).order_by(CANARY_ROUNDS.c.time.desc()).limit(STORED_ROUNDS)
-    connection.execute(delete(CANARY_ROUNDS).where(*of_engine, CANARY_ROUNDS.c.time.not_in(kept)))
-    if data := _event(engine, before, drift):
-        add_events(connection, [Event(None, data, made.time)])
 
 
 def _event(engine: str, before: Drift | None, drift: Drift | None) -> EventData | None:
@@ -101,12 +96,6 @@ def _event(engine: str, before: Drift | None, drift: Drift | None) -> EventData 
         lost = [loss.field for loss in drift.losses]
         return EngineDrifted(engine=engine, lost=lost, since=drift.since, sample=drift.sample)
     return EngineRecovered(engine=engine, was="drifted") if before and not drift else None
-
-
-def _forget(connection: Connection, engine: str) -> bool:
-    removed = connection.execute(delete(WATCHED_ENGINES).where(WATCHED_ENGINES.c.engine == engine)).rowcount
-    connection.execute(delete(CANARY_ROUNDS).where(CANARY_ROUNDS.c.engine == engine))
-    return removed > 0
 
 
 def _drift_text(drift: Drift | None) -> str:

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, bindparam, select, text, update
 
 from webdata.domain.events import EngineDegraded, EngineRecovered, Event, KeyExpiring
 from webdata.stores.accounts.tables import ENGINES, KEYS, WEBHOOKS, Moment
-from webdata.stores.database.database import Database
+from webdata.stores.database.store import Store
 from webdata.stores.webhooks.outbox import add_events
 
 ADD_ENGINE = text(
@@ -16,11 +16,8 @@ ADD_ENGINE = text(
 DEGRADED = select(ENGINES.c.name).where(ENGINES.c.degraded)
 
 
-class EventStore:
+class EventStore(Store):
     """Adds events that are noticed, rather than done, by the service; several processes may notice the same."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def announce_expiring_keys(self, now: datetime, until: datetime) -> None:
         """Add a `key.expiring`, once, for each key that is not revoked and expires between the two times."""

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, Select, case, delete, exists, func, inse
 from webdata.domain.events import Event, WebhookTest
 from webdata.stores.accounts.locks import lock_account
 from webdata.stores.accounts.tables import DELIVERIES, EVENTS, WEBHOOKS
-from webdata.stores.database.database import Database
+from webdata.stores.database.store import Store, writing
 from webdata.stores.webhooks.model import Delivery, Status, Webhook
 from webdata.stores.webhooks.outbox import add_event_for
 
@@ -26,18 +26,23 @@ HEALTHY = {**FRESH, "disabled_reason": None}
 IS_TEST = DELIVERIES.c.event_id.in_(select(EVENTS.c.id).where(EVENTS.c.type == WebhookTest.type))
 
 
-class WebhookStore:
+class WebhookStore(Store):
     """The webhooks of accounts, and their deliveries, in the tables `webhooks`, `events` and `deliveries`.
 
     A webhook of another account is one that does not exist.
     """
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def add(self, webhook: Webhook, most: int) -> bool:
+    @writing()
+    def add(self, connection: Connection, webhook: Webhook, most: int) -> bool:
         """Add a webhook, with a `webhook.test` where it is not confirmed; returns False if there are `most` already."""
-        return await self._database.write(lambda connection: _add(connection, webhook, most))
+        lock_account(connection, webhook.account_id)  # one at a time counts
+        count = select(func.count()).select_from(WEBHOOKS).where(WEBHOOKS.c.account_id == webhook.account_id)
+        if connection.execute(count).scalar_one() >= most:
+            return False
+        connection.execute(insert(WEBHOOKS), {**vars(webhook), "events": " ".join(webhook.events)})
+        if webhook.confirmed is None:
+            _test(connection, webhook.account_id, webhook.id, webhook.created)
+        return True
 
     async def find(self, account_id: str, webhook_id: str) -> Webhook | None:
         """The webhook with this id."""
@@ -66,9 +71,14 @@ class WebhookStore:
         changes = {"old_secret": WEBHOOKS.c.secret, "secret": secret, "old_secret_until": until}
         return await self._database.write(lambda connection: _change(connection, account_id, webhook_id, changes))
 
-    async def test(self, webhook: Webhook, time: datetime) -> Delivery | None:
+    @writing()
+    def test(self, connection: Connection, webhook: Webhook, time: datetime) -> Delivery | None:
         """Add a `webhook.test` for one webhook; None where it was disabled or removed meanwhile."""
-        return await self._database.write(lambda connection: _test_enabled(connection, webhook, time))
+        enabled = select(WEBHOOKS.c.id).where(WEBHOOKS.c.id == webhook.id, WEBHOOKS.c.enabled)
+        if not connection.execute(enabled.with_for_update(read=True, key_share=True)).first():
+            return None
+        event_id = _test(connection, webhook.account_id, webhook.id, time)
+        return Delivery(event_id, WebhookTest.type, time, "pending", 0, next_attempt=time)
 
     async def deliveries(
         self, webhook_id: str, limit: int, before: str | None = None, status: Status | None = None
@@ -81,35 +91,23 @@ class WebhookStore:
             query = query.where(DELIVERIES.c.status == status)
         return await self._database.read_apart(lambda connection: [Delivery(*row) for row in connection.execute(query)])
 
-    async def resend(self, webhook_id: str, event_id: str, time: datetime) -> Delivery | None:
+    @writing()
+    def resend(self, connection: Connection, webhook_id: str, event_id: str, time: datetime) -> Delivery | None:
         """Attempt a delivery at this time, and then on the usual schedule; None if it does not exist.
 
         One of a webhook that is not confirmed waits until it is, unless it is a test.
         """
-        return await self._database.write(lambda connection: _resend(connection, webhook_id, event_id, time))
-
-
-def _add(connection: Connection, webhook: Webhook, most: int) -> bool:
-    lock_account(connection, webhook.account_id)  # one at a time counts
-    count = select(func.count()).select_from(WEBHOOKS).where(WEBHOOKS.c.account_id == webhook.account_id)
-    if connection.execute(count).scalar_one() >= most:
-        return False
-    connection.execute(insert(WEBHOOKS), {**vars(webhook), "events": " ".join(webhook.events)})
-    if webhook.confirmed is None:
-        _test(connection, webhook.account_id, webhook.id, webhook.created)
-    return True
+        change = update(DELIVERIES).where(DELIVERIES.c.webhook_id == webhook_id, DELIVERIES.c.event_id == event_id)
+        unleased = change.where(DELIVERIES.c.lease.is_(None))  # else it is attempted now
+        agreed = select(WEBHOOKS.c.id).where(WEBHOOKS.c.id == webhook_id, WEBHOOKS.c.confirmed.is_not(None))
+        next_attempt = case((or_(IS_TEST, exists(agreed)), literal(time, DELIVERIES.c.next_attempt.type)))
+        connection.execute(unleased.values(status="pending", step=0, next_attempt=next_attempt))
+        row = connection.execute(_deliveries(webhook_id).where(DELIVERIES.c.event_id == event_id)).first()
+        return None if row is None else Delivery(*row)
 
 
 def _test(connection: Connection, account_id: str, webhook_id: str, time: datetime) -> str:
     return add_event_for(connection, Event(account_id, WebhookTest(webhook=webhook_id), time), [webhook_id])
-
-
-def _test_enabled(connection: Connection, webhook: Webhook, time: datetime) -> Delivery | None:
-    enabled = select(WEBHOOKS.c.id).where(WEBHOOKS.c.id == webhook.id, WEBHOOKS.c.enabled)
-    if not connection.execute(enabled.with_for_update(read=True, key_share=True)).first():
-        return None
-    event_id = _test(connection, webhook.account_id, webhook.id, time)
-    return Delivery(event_id, WebhookTest.type, time, "pending", 0, next_attempt=time)
 
 
 def _find(connection: Connection, account_id: str, webhook_id: str) -> Webhook | None:
@@ -145,16 +143,6 @@ def _hold(connection: Connection, webhook_id: str) -> None:
 def _deliveries(webhook_id: str) -> Select[Any]:
     joined = DELIVERIES.join(EVENTS, DELIVERIES.c.event_id == EVENTS.c.id)
     return select(*SHOWN).select_from(joined).where(DELIVERIES.c.webhook_id == webhook_id)
-
-
-def _resend(connection: Connection, webhook_id: str, event_id: str, time: datetime) -> Delivery | None:
-    change = update(DELIVERIES).where(DELIVERIES.c.webhook_id == webhook_id, DELIVERIES.c.event_id == event_id)
-    unleased = change.where(DELIVERIES.c.lease.is_(None))  # else it is attempted now
-    agreed = select(WEBHOOKS.c.id).where(WEBHOOKS.c.id == webhook_id, WEBHOOKS.c.confirmed.is_not(None))
-    next_attempt = case((or_(IS_TEST, exists(agreed)), literal(time, DELIVERIES.c.next_attempt.type)))
-    connection.execute(unleased.values(status="pending", step=0, next_attempt=next_attempt))
-    row = connection.execute(_deliveries(webhook_id).where(DELIVERIES.c.event_id == event_id)).first()
-    return None if row is None else Delivery(*row)
 
 
 def webhook_of(row: Row[Any]) -> Webhook:
