@@ -66,8 +66,8 @@ unknown_layout = object()
 class EngineSpider(Spider):
     """An engine: it answers the queries of one resource, or of several, from one site.
 
-    A subclass sets `resources` and `allowed_domains` and implements `request` and `parse`; this class runs it on demand
-    and in batches.
+    A subclass sets `resources`, `allowed_domains` and `page_module` and implements `request`; this class runs it on
+    demand and in batches.
     The state of a query is in its request (`webdata.fetching.fetch.Fetch`), never on the spider: many queries run at
     once.
     """
@@ -78,6 +78,9 @@ class EngineSpider(Spider):
     """The name of its site, as the documentation shows it."""
     resources: ClassVar[tuple[Resource, ...]]
     """Each has its own type of query."""
+    page_module: Any = None
+    """The module of `webdata.pages` whose `record` and `shown_query` read its pages, unless it overrides `parse` and
+    `shown_query`."""
     transports: ClassVar[tuple[Transport, ...]] = TRANSPORTS
     """Transports for its pages, the cheapest first."""
     allowed_domains: ClassVar[tuple[str, ...]] = ()
@@ -160,9 +163,9 @@ class EngineSpider(Spider):
         """The first request of a query of the resource's type, a new one each time."""
         raise NotImplementedError
 
-    def parse(self, response: Response, query: Any) -> AsyncIterator[Record]:
+    async def parse(self, response: Response, query: Any) -> AsyncIterator[Record]:
         """Yield the record of the page; raises FetchError where it holds none."""
-        raise NotImplementedError
+        yield self.page_module.record(utf8(response), query)
 
     def check(self, response: Response) -> None:
         """Raise FetchError where the response is not a page to be parsed."""
@@ -207,7 +210,8 @@ class EngineSpider(Spider):
 
         An engine of several resources adds the key `resource`.
         """
-        return {}
+        q = self.page_module.shown_query(body) if hasattr(self.page_module, "shown_query") else ""
+        return {"q": q} if q else {}
 
     def query_run(self, query: Query, account: str = "") -> QueryRun:
         """The state that all fetches of a query share: its identity and its deadline.

@@ -1,6 +1,6 @@
 """The base class of the engines that ask an API of others: its key, its address, and what it can be asked for."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from ipaddress import ip_network
 from typing import Any, ClassVar, Self
 from urllib.parse import urlencode, urlsplit
@@ -14,6 +14,7 @@ from scrapy.settings import BaseSettings
 from webdata.crawling.engine import EngineSpider, with_retry_after
 from webdata.domain.errors import ConfigError, FetchError, UpstreamError
 from webdata.domain.query import Query, Region, of_answer
+from webdata.domain.records import Record
 from webdata.domain.secrets import MASK, forms_of
 from webdata.domain.upstreams import Upstream
 from webdata.fetching.fetch import Fetch
@@ -51,7 +52,7 @@ class UpstreamSpider(EngineSpider):
     """An API of others, which is asked once for a call.
 
     A subclass is a kind: it speaks one API, and is asked once an operator has set it up (`configured`). It sets
-    `origin` and `honours`, and implements `request` and `parse`.
+    `origin`, `honours` and `page_module`, and implements `request`.
     """
 
     transports = ("http",)
@@ -163,14 +164,19 @@ class UpstreamSpider(EngineSpider):
         return KeyedRequest(url, method="POST", body=orjson.dumps(posted), headers=own, meta=meta)
 
     def check(self, response: Response) -> None:
-        """Raise UpstreamError for a response without an answer; what its status says alone."""
+        """Raise UpstreamError for a response without an answer, as its status says, or `refusal` of its page module."""
         status = response.status
+        if hasattr(self.page_module, "refusal") and (error := self.page_module.refusal(status, response.body)):
+            raise self.told(error, response)
         if status in STATUSES:
             raise self.told(UpstreamError(f"the API answered {status}", STATUSES[status]), response)
         if status >= 300:
             raise self.told(UpstreamError(f"the API answered {status}", f"http_{status}"), response)
         if not response.body:
             raise UpstreamError("the API answered with an empty body", "empty_body")
+
+    async def parse(self, response: Response, query: Any) -> AsyncIterator[Record]:
+        yield self.page_module.record(response.body, query)
 
     async def parsed(self, response: Response, query: Query) -> ParsedPage:
         """The parsed answer; raises FetchError, with the seconds for which the API is left alone."""

@@ -1,6 +1,6 @@
 """Amazon's product search."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from typing import cast
 from urllib.parse import urlencode, urlsplit
 
@@ -19,6 +19,7 @@ class AmazonProductsSpider(EngineSpider):
 
     name = "amazon_products"
     site = "Amazon"
+    page_module = amazon_products
     resources = (PRODUCT_SEARCH,)
     allowed_domains = DOMAINS
 
@@ -32,10 +33,6 @@ class AmazonProductsSpider(EngineSpider):
 
     async def parse(self, response: Response, query: ProductQuery) -> AsyncIterator[Record]:
         yield cast(Record, amazon_products.record_at(utf8(response), query, known_host(response)))
-
-    def shown_query(self, body: bytes) -> Mapping[str, str]:
-        q = amazon_products.shown_query(body)
-        return {"q": q} if q else {}
 
 
 def known_host(response: Response) -> str | None:

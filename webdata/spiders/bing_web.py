@@ -1,6 +1,6 @@
 """Bing's web results."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from time import time
 from typing import Any, ClassVar, cast
@@ -49,6 +49,7 @@ class BingWebSpider(EngineSpider):
 
     name = "bing_web"
     site = "Bing"
+    page_module = bing_web
     resources = (BING_SEARCH, WEB_SEARCH)
     batch_resource = BING_SEARCH
     missing_parts: ClassVar = {WEB_SEARCH.name: MISSING}
@@ -103,10 +104,6 @@ class BingWebSpider(EngineSpider):
         if not bing_web.answers(page, query.q):
             return Outcome.DEGRADED
         return super().outcome(page, query)
-
-    def shown_query(self, body: bytes) -> Mapping[str, str]:
-        q = bing_web.shown_query(body)
-        return {"q": q} if q else {}
 
 
 def bing_query(query: WebQuery) -> BingQuery:

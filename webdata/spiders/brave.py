@@ -1,13 +1,10 @@
 """The Brave Search API."""
 
-from collections.abc import AsyncIterator
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from scrapy import Request
-from scrapy.http import Response
 
 from webdata.crawling.upstream import UpstreamSpider, country_of, is_of_union, page_of
-from webdata.domain.records import Record
 from webdata.pages import brave
 from webdata.pages.upstreams import news, web
 from webdata.resources.image_search import IMAGE_SEARCH
@@ -50,6 +47,7 @@ class BraveSpider(UpstreamSpider):
 
     name = "brave"
     site = "Brave Search API"
+    page_module = brave
     resources = (WEB_SEARCH, IMAGE_SEARCH, VIDEO_SEARCH, NEWS_SEARCH)
     allowed_domains = ("api.search.brave.com",)
     rank = 102
@@ -94,14 +92,6 @@ class BraveSpider(UpstreamSpider):
             "result_filter": "web,faq" if name == WEB_SEARCH.name else None,
         }
         return self.api_request(PATHS[name], parameters, {"X-Subscription-Token": self.key})
-
-    def check(self, response: Response) -> None:
-        if error := brave.refusal(response.status, response.body):
-            raise self.told(error, response)
-        super().check(response)
-
-    async def parse(self, response: Response, query: Any) -> AsyncIterator[Record]:
-        yield cast(Record, brave.record(response.body, query))
 
 
 def _size(query: Any) -> int:

@@ -1,14 +1,11 @@
 """DataForSEO's live API of Google's results."""
 
 from base64 import b64encode
-from collections.abc import AsyncIterator
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from scrapy import Request
-from scrapy.http import Response
 
 from webdata.crawling.upstream import UpstreamSpider, country_of
-from webdata.domain.records import Record
 from webdata.pages import dataforseo
 from webdata.pages.upstreams import news, places, web
 from webdata.resources.image_search import IMAGE_SEARCH
@@ -39,6 +36,7 @@ class DataforseoSpider(UpstreamSpider):
 
     name = "dataforseo"
     site = "DataForSEO"
+    page_module = dataforseo
     resources = (WEB_SEARCH, IMAGE_SEARCH, NEWS_SEARCH, MAPS_SEARCH)
     allowed_domains = ("api.dataforseo.com",)
     rank = 105
@@ -75,6 +73,3 @@ class DataforseoSpider(UpstreamSpider):
         login = b64encode(self.key.encode()).decode()
         headers = {"Authorization": f"Basic {login}"}
         return self.api_request(PATHS[self.resource_of(query).name], {}, headers, posted=[values])
-
-    async def parse(self, response: Response, query: Any) -> AsyncIterator[Record]:
-        yield cast(Record, dataforseo.record(response.body, query))

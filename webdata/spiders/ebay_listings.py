@@ -1,14 +1,10 @@
 """eBay's listings."""
 
-from collections.abc import AsyncIterator, Mapping
-from typing import cast
 from urllib.parse import urlencode
 
 from scrapy import Request
-from scrapy.http import Response
 
-from webdata.crawling.engine import EngineSpider, accept_language, utf8
-from webdata.domain.records import Record
+from webdata.crawling.engine import EngineSpider, accept_language
 from webdata.pages import ebay_listings
 from webdata.pages._ebay.sites import DOMAINS, site
 from webdata.resources.marketplace_search import MARKETPLACE_SEARCH, MarketplaceQuery
@@ -22,6 +18,7 @@ class EbayListingsSpider(EngineSpider):
 
     name = "ebay_listings"
     site = "eBay"
+    page_module = ebay_listings
     resources = (MARKETPLACE_SEARCH,)
     allowed_domains = DOMAINS
 
@@ -31,10 +28,3 @@ class EbayListingsSpider(EngineSpider):
             f"https://{shop.host}/sch/i.html?{urlencode({'_nkw': query.q, **LIST_VIEW})}",
             headers={"Accept-Language": accept_language(shop.language)},
         )
-
-    async def parse(self, response: Response, query: MarketplaceQuery) -> AsyncIterator[Record]:
-        yield cast(Record, ebay_listings.record(utf8(response), query))
-
-    def shown_query(self, body: bytes) -> Mapping[str, str]:
-        q = ebay_listings.shown_query(body)
-        return {"q": q} if q else {}

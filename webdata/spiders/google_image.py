@@ -1,15 +1,12 @@
 """Google's image results."""
 
-from collections.abc import AsyncIterator, Mapping
-from typing import cast
+from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from scrapy import Request
-from scrapy.http import Response
 
-from webdata.crawling.engine import EngineSpider, accept_language, utf8
+from webdata.crawling.engine import EngineSpider, accept_language
 from webdata.domain.google_domains import DOMAINS
-from webdata.domain.records import Record
 from webdata.pages import google_image, google_web
 from webdata.resources.image_search import IMAGE_SEARCH, ImageQuery
 from webdata.spiders.google_web import LOCALES
@@ -20,6 +17,7 @@ class GoogleImageSpider(EngineSpider):
 
     name = "google_image"
     site = "Google"
+    page_module = google_image
     resources = (IMAGE_SEARCH,)
     allowed_domains = DOMAINS
 
@@ -33,9 +31,6 @@ class GoogleImageSpider(EngineSpider):
             headers={"Accept-Language": accept_language(language)},
             cookies={"CONSENT": "YES+"},
         )
-
-    async def parse(self, response: Response, query: ImageQuery) -> AsyncIterator[Record]:
-        yield cast(Record, google_image.record(utf8(response), query))
 
     def shown_query(self, body: bytes) -> Mapping[str, str]:
         q = google_web.shown_query(body)

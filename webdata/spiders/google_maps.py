@@ -1,7 +1,7 @@
 """Google Maps: places."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable
 from itertools import islice
 from math import ceil
 from typing import cast
@@ -51,6 +51,7 @@ class GoogleMapsSpider(EngineSpider):
 
     name = "google_maps"
     site = "Google Maps"
+    page_module = google_maps
     resources = (MAPS_SEARCH,)
     allowed_domains = DOMAINS
 
@@ -60,10 +61,6 @@ class GoogleMapsSpider(EngineSpider):
     async def parse(self, response: Response, query: MapsQuery) -> AsyncIterator[Record]:
         places = await self.places(response, query) if self.online else read(response, query)
         yield cast(Record, maps_record(places, query, Fetch.of(response).transport))
-
-    def shown_query(self, body: bytes) -> Mapping[str, str]:
-        q = google_maps.shown_query(body)
-        return {"q": q} if q else {}
 
     async def places(self, response: Response, query: MapsQuery) -> list[MapPlace]:
         """The places of all pages, until there are enough or a page has no new one.

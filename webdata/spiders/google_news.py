@@ -1,7 +1,7 @@
 """Google News, from its search feed."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection
 from functools import partial
 from typing import Any, Self, cast
 from urllib.parse import urlencode
@@ -52,6 +52,7 @@ class GoogleNewsSpider(EngineSpider):
 
     name = "google_news"
     site = "Google News"
+    page_module = google_news
     resources = (NEWS_SEARCH,)
     allowed_domains = ("google.com",)
     """An article's link may redirect to its publisher, whose site is never fetched."""
@@ -81,10 +82,6 @@ class GoogleNewsSpider(EngineSpider):
         if query.resolve_links:
             page = links.resolved(page, await self.addresses(links.unresolved(page), response, query))
         yield cast(Record, page)
-
-    def shown_query(self, body: bytes) -> Mapping[str, str]:
-        q = google_news.shown_query(body)
-        return {"q": q} if q else {}
 
     async def addresses(self, ids: Collection[str], after: Response, query: NewsQuery) -> dict[str, str]:
         """The publishers' addresses of opaque ids: those in the store, and those that can be resolved in time."""

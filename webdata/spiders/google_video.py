@@ -1,13 +1,7 @@
 """Google's video results."""
 
-from collections.abc import AsyncIterator
-from typing import cast
-
 from scrapy import Request
-from scrapy.http import Response
 
-from webdata.crawling.engine import utf8
-from webdata.domain.records import Record
 from webdata.pages import google_video
 from webdata.resources.video_search import VIDEO_SEARCH
 from webdata.resources.web_search import GoogleQuery
@@ -19,11 +13,9 @@ class GoogleVideoSpider(GoogleWebSpider):
 
     name = "google_video"
     site = "Google"
+    page_module = google_video
     resources = (VIDEO_SEARCH,)
 
     def request(self, query: GoogleQuery) -> Request:
         request = super().request(query)
         return request.replace(url=f"{request.url}&tbm=vid")
-
-    async def parse(self, response: Response, query: GoogleQuery) -> AsyncIterator[Record]:
-        yield cast(Record, google_video.record(utf8(response), query))

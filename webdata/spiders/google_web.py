@@ -1,18 +1,16 @@
 """Google's web results."""
 
-from collections.abc import AsyncIterator, Mapping
-from typing import cast
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlencode
 
 from scrapy import Request
-from scrapy.http import Response
 
-from webdata.crawling.engine import EngineSpider, accept_language, utf8
+from webdata.crawling.engine import EngineSpider, accept_language
 from webdata.domain.google_domains import DOMAINS
 from webdata.domain.query import Region
-from webdata.domain.records import Record
 from webdata.pages import google_web
-from webdata.resources.web_search import WEB_SEARCH, GoogleQuery, WebQuery
+from webdata.resources.web_search import WEB_SEARCH, GoogleQuery
 
 LOCALES = {
     Region.EU: ("ie", "en"),
@@ -38,6 +36,7 @@ class GoogleWebSpider(EngineSpider):
 
     name = "google_web"
     site = "Google"
+    page_module: Any = google_web
     resources = (WEB_SEARCH,)
     allowed_domains = DOMAINS
 
@@ -61,9 +60,6 @@ class GoogleWebSpider(EngineSpider):
             headers={"Accept-Language": accept_language(language)},
             cookies={"CONSENT": "YES+"},
         )
-
-    async def parse(self, response: Response, query: WebQuery) -> AsyncIterator[Record]:
-        yield cast(Record, google_web.record(utf8(response), query))
 
     def shown_query(self, body: bytes) -> Mapping[str, str]:
         q = google_web.shown_query(body)

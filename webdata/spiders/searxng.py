@@ -1,14 +1,12 @@
 """Any SearXNG."""
 
-from collections.abc import AsyncIterator
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from scrapy import Request
 from scrapy.http import Response
 
 from webdata.crawling.upstream import UpstreamSpider, page_of
 from webdata.domain.errors import UpstreamError
-from webdata.domain.records import Record
 from webdata.pages import searxng
 from webdata.pages.upstreams import news, web
 from webdata.pages.upstreams.answers import KEY
@@ -40,6 +38,7 @@ class SearxngSpider(UpstreamSpider):
 
     name = "searxng"
     site = "SearXNG"
+    page_module = searxng
     resources = (WEB_SEARCH, IMAGE_SEARCH, VIDEO_SEARCH, NEWS_SEARCH)
     allowed_domains = ("searxng.example",)
     rank = 101
@@ -86,9 +85,6 @@ class SearxngSpider(UpstreamSpider):
             reason = "the API answered 403: its settings.yml may not allow the format json"
             raise self.told(UpstreamError(reason, KEY), response)
         super().check(response)
-
-    async def parse(self, response: Response, query: Any) -> AsyncIterator[Record]:
-        yield cast(Record, searxng.record(response.body, query))
 
 
 def _language(query: Any) -> str | None:

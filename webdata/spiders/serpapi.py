@@ -1,14 +1,11 @@
 """SerpApi's APIs of Google's results."""
 
-from collections.abc import AsyncIterator
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from scrapy import Request
-from scrapy.http import Response
 
 from webdata.crawling.upstream import UpstreamSpider, country_of, is_of_union
 from webdata.domain.query import Device
-from webdata.domain.records import Record
 from webdata.pages import serpapi
 from webdata.pages.upstreams import news, places, postings, web
 from webdata.resources.image_search import IMAGE_SEARCH
@@ -43,6 +40,7 @@ class SerpapiSpider(UpstreamSpider):
 
     name = "serpapi"
     site = "SerpApi"
+    page_module = serpapi
     resources = (WEB_SEARCH, IMAGE_SEARCH, VIDEO_SEARCH, NEWS_SEARCH, MAPS_SEARCH, SCHOLAR_SEARCH, JOB_SEARCH)
     allowed_domains = ("serpapi.com",)
     rank = 104
@@ -97,11 +95,3 @@ class SerpapiSpider(UpstreamSpider):
             "api_key": self.key,
         }
         return self.api_request("/search.json", parameters)
-
-    def check(self, response: Response) -> None:
-        if error := serpapi.refusal(response.status, response.body):
-            raise self.told(error, response)
-        super().check(response)
-
-    async def parse(self, response: Response, query: Any) -> AsyncIterator[Record]:
-        yield cast(Record, serpapi.record(response.body, query))

@@ -1,13 +1,10 @@
 """Serper's API of Google's results."""
 
-from collections.abc import AsyncIterator
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from scrapy import Request
-from scrapy.http import Response
 
 from webdata.crawling.upstream import UpstreamSpider, country_of, is_of_union, page_of
-from webdata.domain.records import Record
 from webdata.pages import serper
 from webdata.pages.upstreams import news, web
 from webdata.resources.image_search import IMAGE_SEARCH
@@ -33,6 +30,7 @@ class SerperSpider(UpstreamSpider):
 
     name = "serper"
     site = "Serper"
+    page_module = serper
     resources = (WEB_SEARCH, IMAGE_SEARCH, VIDEO_SEARCH, NEWS_SEARCH, SCHOLAR_SEARCH)
     allowed_domains = ("google.serper.dev",)
     rank = 103
@@ -73,14 +71,6 @@ class SerperSpider(UpstreamSpider):
         }
         posted = {field: value for field, value in values.items() if value is not None}
         return self.api_request(PATHS[name], {}, {"X-API-KEY": self.key}, posted=posted)
-
-    def check(self, response: Response) -> None:
-        if error := serper.refusal(response.status, response.body):
-            raise self.told(error, response)
-        super().check(response)
-
-    async def parse(self, response: Response, query: Any) -> AsyncIterator[Record]:
-        yield cast(Record, serper.record(response.body, query))
 
 
 def _size(query: Any) -> int:

@@ -36,6 +36,7 @@ class WebdataSpider(UpstreamSpider):
 
     name = "webdata"
     site = "another webdata"
+    page_module = answers
     resources = SEARCHES
     allowed_domains = ("webdata.example",)
     rank = 106
@@ -62,11 +63,6 @@ class WebdataSpider(UpstreamSpider):
         for segment, field in resource.segments.items():
             path = path.replace(f"{{{segment}}}", quote(pairs.pop(field), safe=""))
         return self.api_request(path, pairs, headers)
-
-    def check(self, response: Response) -> None:
-        if error := answers.refusal(response.status, response.body):
-            raise self.told(error, response)
-        super().check(response)
 
     def missing(self, response: Response, resource: Resource) -> tuple[str, ...]:
         """The parts that the other one's engine cannot know, as it says."""
