@@ -4,6 +4,7 @@ import asyncio
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any, Literal, TypedDict, TypeVar
 
 import orjson
@@ -16,7 +17,7 @@ from webdata.domain.query import LARGEST_NUMBER, Query, lower
 from webdata.domain.shapes import Natural, Time, described
 from webdata.faces.api.account import DayAsked
 from webdata.faces.api.batches import reach_of
-from webdata.faces.api.key_pages import KeyCall, KeyPage, KeyReply, RemovedRecord
+from webdata.faces.api.key_pages import KeyCall, KeyPages, KeyReply, RemovedRecord, key_page
 from webdata.faces.api.replies import archive_headers
 from webdata.resources.terms.page_files import MARKDOWN_TYPE, PICTURE_TYPES
 from webdata.runtime.archives.files import ArchiveRecords
@@ -26,6 +27,7 @@ from webdata.stores.answers.sql import AnswerStore
 
 Found = TypeVar("Found")
 PATH = "/v1/answers"
+ONE = f"{PATH}/{{id}}"
 MOST_LISTED = 100
 MOST_EXPORTED = 1000
 """Answers of one page of an export."""
@@ -154,69 +156,16 @@ class AnswersRecord(TypedDict):
     stored: ArchiveShareRecord
 
 
-class AnswerPages:
+answers_page = partial(key_page, tag="answers")
+
+
+class AnswerPages(KeyPages):
     """The pages over the archived answers of an account."""
 
     def __init__(self, answers: AnswerStore) -> None:
         self._answers = answers
 
-    def pages(self) -> list[KeyPage]:
-        """The pages of archived answers."""
-        one = f"{PATH}/{{id}}"
-        return [
-            KeyPage(
-                PATH,
-                "the archived answers, newest first",
-                AnswersQuery,
-                AnswersRecord,
-                self._list,
-                "answers",
-                "answers",
-            ),
-            KeyPage(
-                f"{PATH}/export",
-                "the archived answers of a day or an endpoint, as lines, or their pages as WARC",
-                ExportQuery,
-                str,
-                self._export,
-                "answers_export",
-                "answers",
-                content_types=tuple(CONTENT_TYPES.values()),
-                headers=EXPORT_HEADERS,
-            ),
-            KeyPage(
-                one,
-                "an archived answer, as it was given",
-                AnswerQuery,
-                str,
-                self._again,
-                "answer",
-                "answers",
-                content_types=(JSON, MARKDOWN_TYPE, *PICTURE_TYPES),
-            ),
-            KeyPage(
-                f"{one}/page",
-                "the page that an archived answer was parsed from, as a file",
-                AnswerQuery,
-                str,
-                self._page,
-                "answer_page",
-                "answers",
-                content_types=(BINARY,),
-                headers=PAGE_HEADERS,
-            ),
-            KeyPage(
-                one,
-                "remove an archived answer and its page",
-                AnswerQuery,
-                RemovedRecord,
-                self._remove,
-                "answer_remove",
-                "answers",
-                "DELETE",
-            ),
-        ]
-
+    @answers_page("GET", PATH, "the archived answers, newest first", AnswersQuery, "answers")
     async def _list(self, call: KeyCall) -> AnswersRecord:
         query, account, test = call.query, call.caller.account, call.caller.key.test
         found = await self._answers.newest(account.id, _wanted(call), query.limit + 1, query.before)
@@ -227,6 +176,15 @@ class AnswerPages:
             "stored": {**share._asdict(), "most_bytes": archive_bytes(account.plan, test)},  # type: ignore[typeddict-item]
         }
 
+    @answers_page(
+        "GET",
+        f"{PATH}/export",
+        "the archived answers of a day or an endpoint, as lines, or their pages as WARC",
+        ExportQuery,
+        "answers_export",
+        content_types=tuple(CONTENT_TYPES.values()),
+        headers=EXPORT_HEADERS,
+    )
     async def _export(self, call: KeyCall) -> KeyReply:
         query, wanted = call.query, _wanted(call)
         account = call.caller.account.id
@@ -237,6 +195,48 @@ class AnswerPages:
             return KeyReply(self._lines(exported), headers, CONTENT_TYPES["records"])
         name = f"webdata-answers-{wanted.now:%Y%m%dT%H%M%S}.warc.gz"
         return KeyReply(self._records(exported, name), headers | attachment(name), CONTENT_TYPES["warc"])
+
+    @answers_page(
+        "GET",
+        ONE,
+        "an archived answer, as it was given",
+        AnswerQuery,
+        "answer",
+        content_types=(JSON, MARKDOWN_TYPE, *PICTURE_TYPES),
+    )
+    async def _again(self, call: KeyCall) -> KeyReply:
+        answer = await self._find(call)
+        body = _known(await self._answers.body(answer.number))
+        headers = {name: value for name, value in answer.headers.items() if name != "content-type"}
+        return KeyReply(body, {**headers, **archive_headers(answer)}, answer.headers["content-type"])
+
+    @answers_page(
+        "GET",
+        f"{ONE}/page",
+        "the page that an archived answer was parsed from, as a file",
+        AnswerQuery,
+        "answer_page",
+        content_types=(BINARY,),
+        headers=PAGE_HEADERS,
+    )
+    async def _page(self, call: KeyCall) -> KeyReply:
+        answer = await self._find(call)
+        if answer.page_state != "archived":
+            raise UnknownIdError(f"The answer was archived without its page: {WITHOUT_PAGE[answer.page_state]}")
+        page = _known(await read_page(self._answers, answer))
+        about = {
+            "x-page-url": _ascii(page.url),
+            "x-page-status": str(page.status),
+            "x-page-content-type": _ascii(page.header("content-type")),
+        }
+        return KeyReply(page.body, {**about, **attachment(f"{answer.id}.page")}, BINARY)
+
+    @answers_page("DELETE", ONE, "remove an archived answer and its page", AnswerQuery, "answer_remove")
+    async def _remove(self, call: KeyCall) -> RemovedRecord:
+        answer = await self._find(call)
+        if not await self._answers.remove(answer.account_id, answer.id):
+            raise UnknownIdError(UNKNOWN)
+        return {"id": answer.id, "deleted": True}
 
     async def _lines(self, answers: Sequence[ArchivedAnswer]) -> AsyncGenerator[bytes]:
         """A line for each answer; one that was removed meanwhile has none."""
@@ -251,30 +251,6 @@ class AnswerPages:
         for answer in answers:
             if answer.page and (records := await self._answers.page_records(answer.number)):
                 yield records
-
-    async def _again(self, call: KeyCall) -> KeyReply:
-        answer = await self._find(call)
-        body = _known(await self._answers.body(answer.number))
-        headers = {name: value for name, value in answer.headers.items() if name != "content-type"}
-        return KeyReply(body, {**headers, **archive_headers(answer)}, answer.headers["content-type"])
-
-    async def _page(self, call: KeyCall) -> KeyReply:
-        answer = await self._find(call)
-        if answer.page_state != "archived":
-            raise UnknownIdError(f"The answer was archived without its page: {WITHOUT_PAGE[answer.page_state]}")
-        page = _known(await read_page(self._answers, answer))
-        about = {
-            "x-page-url": _ascii(page.url),
-            "x-page-status": str(page.status),
-            "x-page-content-type": _ascii(page.header("content-type")),
-        }
-        return KeyReply(page.body, {**about, **attachment(f"{answer.id}.page")}, BINARY)
-
-    async def _remove(self, call: KeyCall) -> RemovedRecord:
-        answer = await self._find(call)
-        if not await self._answers.remove(answer.account_id, answer.id):
-            raise UnknownIdError(UNKNOWN)
-        return {"id": answer.id, "deleted": True}
 
     async def _find(self, call: KeyCall) -> ArchivedAnswer:
         answer = _known(await self._answers.find(call.caller.account.id, call.query.id, datetime.now(UTC)))

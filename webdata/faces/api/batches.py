@@ -25,7 +25,7 @@ from webdata.batches.records import (
 from webdata.batches.results import CONTENT_TYPES, failure_record, formatted, page_of, pieces, queries_of
 from webdata.batches.submissions import KEY_HEADER, Owner, Submissions
 from webdata.domain.errors import QueryError, UnknownIdError
-from webdata.faces.api.key_pages import KeyCall, KeyPage, KeyReply, OwnBody
+from webdata.faces.api.key_pages import KeyCall, KeyPages, KeyReply, OwnBody, key_page
 from webdata.faces.api.params import media_type
 from webdata.resources import Resource
 from webdata.stores.accounts.model import Key
@@ -33,6 +33,7 @@ from webdata.stores.batches.model import Batch, Reach
 from webdata.stores.batches.sql import BatchStore
 
 PATH = "/v1/batches"
+ONE = f"{PATH}/{{id}}"
 NDJSON = (
     "application/x-ndjson",
     "application/ndjson",
@@ -56,7 +57,10 @@ UNKNOWN = (
 )
 
 
-class BatchPages:
+batch_page = partial(key_page, tag="batches")
+
+
+class BatchPages(KeyPages):
     """The pages over the batches of an account."""
 
     def __init__(
@@ -71,64 +75,15 @@ class BatchPages:
         self._resources = resources
         self._reader = reader
 
-    def pages(self) -> list[KeyPage]:
-        """The pages of batches."""
-        page, one = partial(KeyPage, tag="batches"), f"{PATH}/{{id}}"
-        change = partial(page, query=BatchQuery, record=BatchRecord, method="POST", conflicts=True)
-        return [
-            page(
-                PATH,
-                "run many queries of an endpoint",
-                BatchParameters,
-                SubmittedRecord,
-                self._submit,
-                "batch_submit",
-                method="POST",
-                status=202,
-                own_body=OwnBody(SUBMISSION_BODY),
-            ),
-            page(
-                f"{one}/results",
-                "the results of a batch so far, as lines",
-                ResultsQuery,
-                str,
-                self._results,
-                "batch_results",
-                content_types=tuple(dict.fromkeys(CONTENT_TYPES.values())),
-                headers=HEADERS,
-            ),
-            page(
-                PATH,
-                "the batches that the key reaches, newest first",
-                BatchesQuery,
-                BatchesRecord,
-                self._list,
-                "batch_list",
-            ),
-            page(one, "a batch, with its progress", BatchQuery, BatchRecord, self._show, "batch_show"),
-            page(
-                one,
-                "cancel a batch, delete its queries and results",
-                BatchQuery,
-                BatchRecord,
-                self._delete,
-                "batch_delete",
-                method="DELETE",
-            ),
-            change(f"{one}/cancel", "end a batch, keep its results", reply=self._cancel, name="batch_cancel"),
-            page(
-                f"{one}/failures",
-                "queries without a record",
-                FailuresQuery,
-                FailuresRecord,
-                self._failures,
-                "batch_failures",
-            ),
-            change(f"{one}/pause", "begin no further query", reply=self._pause, name="batch_pause"),
-            change(f"{one}/resume", "go on with a paused batch", reply=self._resume, name="batch_resume"),
-            change(f"{one}/retry-failures", "run its failures again", reply=self._retry, name="batch_retry"),
-        ]
-
+    @batch_page(
+        "POST",
+        PATH,
+        "run many queries of an endpoint",
+        BatchParameters,
+        "batch_submit",
+        status=202,
+        own_body=OwnBody(SUBMISSION_BODY),
+    )
     async def _submit(self, call: KeyCall) -> SubmittedRecord:
         _check_encoding(call.header("content-encoding"))
         given = call.query.model_dump(mode="json", exclude_unset=True, exclude_none=True)
@@ -136,17 +91,15 @@ class BatchPages:
         name = submission_name(call.header(KEY_HEADER.lower()))
         return await self._submissions.take(owner, call.body, given, ndjson=is_ndjson, once=name)
 
-    async def _list(self, call: KeyCall) -> BatchesRecord:
-        query, now = call.query, datetime.now(UTC)
-        account, reach = call.caller.account.id, reach_of(call.caller.key)
-        found = await self._batches.page(account, query.limit + 1, query.before, query.state, reach)
-        listed = found[: query.limit]
-        following = listed[-1].id if len(found) > len(listed) else None
-        return {"batches": [batch_record(one, now) for one in listed], "next": following}
-
-    async def _show(self, call: KeyCall) -> BatchRecord:
-        return batch_record(await self._find(call), datetime.now(UTC))
-
+    @batch_page(
+        "GET",
+        f"{ONE}/results",
+        "the results of a batch so far, as lines",
+        ResultsQuery,
+        "batch_results",
+        content_types=tuple(dict.fromkeys(CONTENT_TYPES.values())),
+        headers=HEADERS,
+    )
     async def _results(self, call: KeyCall) -> KeyReply:
         query, batch = call.query, await self._find_kept(call)
         page = await page_of(self._batches, batch, query.after, query.limit)
@@ -156,6 +109,31 @@ class BatchPages:
         body = pieces(self._batches, self._reader, batch.id, page, lines, head)
         return KeyReply(body, headers, CONTENT_TYPES[query.format])
 
+    @batch_page("GET", PATH, "the batches that the key reaches, newest first", BatchesQuery, "batch_list")
+    async def _list(self, call: KeyCall) -> BatchesRecord:
+        query, now = call.query, datetime.now(UTC)
+        account, reach = call.caller.account.id, reach_of(call.caller.key)
+        found = await self._batches.page(account, query.limit + 1, query.before, query.state, reach)
+        listed = found[: query.limit]
+        following = listed[-1].id if len(found) > len(listed) else None
+        return {"batches": [batch_record(one, now) for one in listed], "next": following}
+
+    @batch_page("GET", ONE, "a batch, with its progress", BatchQuery, "batch_show")
+    async def _show(self, call: KeyCall) -> BatchRecord:
+        return batch_record(await self._find(call), datetime.now(UTC))
+
+    @batch_page("DELETE", ONE, "cancel a batch, delete its queries and results", BatchQuery, "batch_delete")
+    async def _delete(self, call: KeyCall) -> BatchRecord:
+        batch = await self._find(call)
+        deleted = _known(await self._batches.delete(batch.account_id, batch.id, datetime.now(UTC)))
+        await asyncio.shield(self._freed(batch.id))  # also for a caller who hangs up
+        return batch_record(deleted, datetime.now(UTC))
+
+    @batch_page("POST", f"{ONE}/cancel", "end a batch, keep its results", BatchQuery, "batch_cancel", conflicts=True)
+    async def _cancel(self, call: KeyCall) -> BatchRecord:
+        return await self._changed(call, partial(self._batches.cancel, now=datetime.now(UTC)))
+
+    @batch_page("GET", f"{ONE}/failures", "queries without a record", FailuresQuery, "batch_failures")
     async def _failures(self, call: KeyCall) -> FailuresRecord:
         query, batch = call.query, await self._find_kept(call)
         found = await self._batches.results(batch.id, query.after, query.limit + 1, "failures")
@@ -168,27 +146,21 @@ class BatchPages:
             "next": listed[-1].row if len(found) > len(listed) else None,
         }
 
+    @batch_page("POST", f"{ONE}/pause", "begin no further query", BatchQuery, "batch_pause", conflicts=True)
     async def _pause(self, call: KeyCall) -> BatchRecord:
         return await self._changed(call, partial(self._batches.pause, now=datetime.now(UTC)))
 
+    @batch_page("POST", f"{ONE}/resume", "go on with a paused batch", BatchQuery, "batch_resume", conflicts=True)
     async def _resume(self, call: KeyCall) -> BatchRecord:
         return await self._changed(call, self._batches.resume)
 
-    async def _cancel(self, call: KeyCall) -> BatchRecord:
-        return await self._changed(call, partial(self._batches.cancel, now=datetime.now(UTC)))
-
-    async def _delete(self, call: KeyCall) -> BatchRecord:
-        batch = await self._find(call)
-        deleted = _known(await self._batches.delete(batch.account_id, batch.id, datetime.now(UTC)))
-        await asyncio.shield(self._freed(batch.id))  # also for a caller who hangs up
-        return batch_record(deleted, datetime.now(UTC))
+    @batch_page("POST", f"{ONE}/retry-failures", "run its failures again", BatchQuery, "batch_retry", conflicts=True)
+    async def _retry(self, call: KeyCall) -> BatchRecord:
+        return await self._changed(call, partial(self._batches.retry_failures, now=datetime.now(UTC)))
 
     async def _freed(self, batch_id: str) -> None:
         while await self._batches.free(batch_id, FREED_AT_ONCE):
             pass
-
-    async def _retry(self, call: KeyCall) -> BatchRecord:
-        return await self._changed(call, partial(self._batches.retry_failures, now=datetime.now(UTC)))
 
     async def _changed(self, call: KeyCall, change: Callable[[str, str], Awaitable[Batch | None]]) -> BatchRecord:
         batch = await self._find(call)

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypedDict, cast
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Literal, TypedDict, TypeVar, cast
 
 from webdata.accounts.access.api_keys import Header
 from webdata.domain.errors import ConfigError
@@ -115,3 +116,30 @@ class KeyPage:
     def has_body(self) -> bool:
         """Whether the other fields are in a body of JSON, which is read before."""
         return self.method not in ("GET", "DELETE") and bool(self.other_fields) and not self.own_body
+
+
+Marked = TypeVar("Marked", bound=Callable[..., Awaitable[Mapping[str, Any] | KeyReply]])
+
+
+def key_page(
+    method: Method, path: str, summary: str, query: type[Query], name: str, **further: Any
+) -> Callable[[Marked], Marked]:
+    """Marks a method of KeyPages as what answers a page, whose record is the type that it returns."""
+
+    def mark(handler: Marked) -> Marked:
+        returned = handler.__annotations__["return"]
+        record = str if returned is KeyReply else returned
+        page = KeyPage(path, summary, query, record, handler, name, method=method, **further)
+        vars(handler).setdefault("pages", []).insert(0, page)
+        return handler
+
+    return mark
+
+
+class KeyPages:
+    """Pages whose handlers are marked by `key_page`."""
+
+    def pages(self) -> list[KeyPage]:
+        """The pages of its handlers."""
+        marks = [mark for one in vars(type(self)).values() for mark in getattr(one, "__dict__", {}).get("pages", ())]
+        return [replace(mark, reply=partial(mark.reply, self)) for mark in marks]

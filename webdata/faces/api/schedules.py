@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any, TypedDict
 
 import orjson
@@ -17,12 +18,13 @@ from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Query, explained
 from webdata.domain.shapes import Natural, Time, described, time_or_null
 from webdata.faces.api.batches import owner_of, reach_of
-from webdata.faces.api.key_pages import KeyCall, KeyHandler, KeyPage, Method, RemovedRecord
+from webdata.faces.api.key_pages import KeyCall, KeyPages, RemovedRecord, key_page
 from webdata.stores.batches.model import Schedule, ScheduleRun, quota_error, quota_of
 from webdata.stores.batches.schedules import ScheduleStore
 
 PATH = "/v1/schedules"
-"""Schedules of an account."""
+ONE = f"{PATH}/{{id}}"
+"""Schedules of an account, and one of them."""
 UNKNOWN = (
     f"The key reaches no schedule with this id: GET {PATH} lists those that it reaches, which are of its kind (test or "
     "live) and of the endpoints that it opens"
@@ -127,40 +129,22 @@ class RunsRecord(TypedDict):
     """`before` of the next page; null on the last."""
 
 
-class SchedulePages:
+schedule_page = partial(key_page, tag="batches")
+
+
+class SchedulePages(KeyPages):
     """The pages over the schedules of an account."""
 
     def __init__(self, schedules: ScheduleStore, submissions: Submissions) -> None:
         self._schedules = schedules
         self._submissions = submissions
 
-    def pages(self) -> list[KeyPage]:
-        """The pages of schedules."""
-        one = f"{PATH}/{{id}}"
-        rows: list[tuple[Method, str, str, type[Query], type[Any], KeyHandler, str]] = [
-            ("GET", PATH, "the schedules that the key reaches", SchedulesQuery, SchedulesRecord, self._list, "list"),
-            ("POST", PATH, "submit a batch again and again", NewSchedule, ScheduleRecord, self._add, "add"),
-            ("GET", one, "a schedule", ScheduleQuery, ScheduleRecord, self._show, "show"),
-            (
-                "DELETE",
-                one,
-                "delete a schedule; its batches stay",
-                ScheduleQuery,
-                RemovedRecord,
-                self._remove,
-                "delete",
-            ),
-            ("GET", f"{one}/runs", "its runs, the last first", RunsQuery, RunsRecord, self._runs, "runs"),
-        ]
-        return [
-            KeyPage(path, summary, query, record, reply, f"schedule_{name}", "batches", method)
-            for method, path, summary, query, record, reply, name in rows
-        ]
-
+    @schedule_page("GET", PATH, "the schedules that the key reaches", SchedulesQuery, "schedule_list")
     async def _list(self, call: KeyCall) -> SchedulesRecord:
         found = await self._schedules.all(call.caller.account.id)
         return {"schedules": [_schedule_record(one) for one in found if _is_within_reach(one, call)]}
 
+    @schedule_page("POST", PATH, "submit a batch again and again", NewSchedule, "schedule_add")
     async def _add(self, call: KeyCall) -> ScheduleRecord:
         query, now, owner = call.query, datetime.now(UTC), owner_of(call.caller.key)
         body = orjson.dumps(query.batch)
@@ -185,15 +169,18 @@ class SchedulePages:
             raise quota_error("schedules", most, 1, most, owner.test)
         return _schedule_record(schedule)
 
+    @schedule_page("GET", ONE, "a schedule", ScheduleQuery, "schedule_show")
     async def _show(self, call: KeyCall) -> ScheduleRecord:
         return _schedule_record(await self._find(call))
 
+    @schedule_page("DELETE", ONE, "delete a schedule; its batches stay", ScheduleQuery, "schedule_delete")
     async def _remove(self, call: KeyCall) -> RemovedRecord:
         schedule = await self._find(call)
         if not await self._schedules.remove(schedule.account_id, schedule.id):
             raise UnknownIdError(UNKNOWN)
         return {"id": schedule.id, "deleted": True}
 
+    @schedule_page("GET", f"{ONE}/runs", "its runs, the last first", RunsQuery, "schedule_runs")
     async def _runs(self, call: KeyCall) -> RunsRecord:
         query, schedule = call.query, await self._find(call)
         before = query.before and (query.before if query.before.tzinfo else query.before.replace(tzinfo=UTC))
