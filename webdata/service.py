@@ -38,7 +38,6 @@ from webdata.batches.upkeep import BatchUpkeep
 from webdata.config.config import Config
 from webdata.crawling.samples import Samples
 from webdata.crawling.warm_crawlers import Call, Observer, WarmCrawlers, load_spiders, scrapy_settings
-from webdata.faces.api import refusals
 from webdata.faces.api.account import account_pages
 from webdata.faces.api.answers import AnswerPages
 from webdata.faces.api.app import Api
@@ -51,6 +50,7 @@ from webdata.faces.api.health import Health
 from webdata.faces.api.key_pages import KeyPage
 from webdata.faces.api.metrics import metrics_page
 from webdata.faces.api.problems import code_and_message
+from webdata.faces.api.refusals import RefusalReplies
 from webdata.faces.api.schedules import SchedulePages
 from webdata.faces.api.webhooks import WebhookPages
 from webdata.faces.dashboard.address import ServiceAddress
@@ -524,7 +524,7 @@ class Service:
     def _redirect(self, listening: Listening, metrics: Metrics) -> RedirectSite:
         port = None if self.config.public_url else listening.port
         refuse_keys, key_sent = self.config.http_keys == "refuse", partial(metrics.answered, "plain_http")
-        return RedirectSite(listening.url, port, self.connections, refusals, refuse_keys, key_sent)
+        return RedirectSite(listening.url, port, self.connections, RefusalReplies(), refuse_keys, key_sent)
 
     def _serve(self, listening: socket, factory: Any) -> None:
         self.ports.append(reactor.adoptStreamPort(listening.fileno(), listening.family, factory))

@@ -10,7 +10,7 @@ from webdata.accounts.access.answer_archive import ArchivedCall
 from webdata.accounts.access.cache import Cache, CacheControl, Hit
 from webdata.accounts.access.credits import CHARGED
 from webdata.batches.row_answers import RowArchive
-from webdata.crawling.warm_crawlers import Answer, Call, Calls
+from webdata.crawling.warm_crawlers import Answer, Call, WarmCrawlers
 from webdata.domain.errors import (
     AccessError,
     BlockedError,
@@ -65,7 +65,7 @@ class RowRunner:
     def __init__(
         self,
         resources: Mapping[str, Resource],
-        crawlers: Calls,
+        crawlers: WarmCrawlers,
         cache: Cache,
         deadline: float,
         sandbox_always: bool = False,

@@ -3,11 +3,11 @@
 import asyncio
 import contextlib
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 from scrapy import signals
@@ -128,19 +128,6 @@ def attempts_of(budgets: Iterable[EngineBudget]) -> list[Attempt]:
 
 Observer = Callable[[str, Call, EngineBudget, Answer | Exception], None]
 """Called when an engine's part of a call has ended: with its name, and its answer or why there is none."""
-
-
-class Calls(Protocol):
-    """Answers calls with the crawlers that are open."""
-
-    @property
-    def engines_of(self) -> Mapping[str, Sequence[str]]:
-        """The engines that are requested, in their order, by the name of the resource."""
-        ...
-
-    async def answer(self, call: Call) -> Answer:
-        """Run the call; raises FetchError when no page was fetched, OverloadedError when there is no room."""
-        ...
 
 
 LOG_COUNT = "scrapy.extensions.logcount.LogCount"

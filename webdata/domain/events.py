@@ -67,40 +67,36 @@ class CreditsExhausted(EventData):
     account: Account
 
 
-class KeyCreated(EventData):
-    """A key of the account was made."""
-
-    type = "key.created"
+class KeyData(EventData):
+    """What every event of a key has."""
 
     id: KeyId
     name: Name
     prefix: Prefix
     test: Test = False
+
+
+class KeyCreated(KeyData):
+    """A key of the account was made."""
+
+    type = "key.created"
+
     scopes: Annotated[list[str], described("the endpoints that it opens; none: all", ["web_search"])]
     expires: Annotated[datetime | None, Field(description="when it expires; null: never")] = None
     replaces: Annotated[str | None, Field(description="the id of the key whose successor it is, or null")] = None
 
 
-class KeyRevoked(EventData):
+class KeyRevoked(KeyData):
     """A key of the account was revoked, and opens nothing from now on."""
 
     type = "key.revoked"
 
-    id: KeyId
-    name: Name
-    prefix: Prefix
-    test: Test = False
 
-
-class KeyExpiring(EventData):
+class KeyExpiring(KeyData):
     """A key of the account expires within 7 days."""
 
     type = "key.expiring"
 
-    id: KeyId
-    name: Name
-    prefix: Prefix
-    test: Test = False
     expires: Annotated[datetime, described("when it expires", "2026-12-01T12:00:00Z")]
     replaced_by: Annotated[str | None, Field(description="the id of its successor, or null")] = None
 
@@ -146,56 +142,48 @@ class UpstreamExhausted(EventData):
     requests: Annotated[int, described("the requests of a day that it may be sent", 2000)]
 
 
-class BatchProgress(EventData):
+class BatchData(EventData):
+    """What every event of a batch has."""
+
+    id: BatchId
+    label: Label
+    resource: BatchResource
+    rows: Rows
+
+
+class BatchProgress(BatchData):
     """Another tenth of a batch has ended."""
 
     type = "batch.progress"
 
-    id: BatchId
-    label: Label
-    resource: BatchResource
-    rows: Rows
     percent: Annotated[int, described("how much of it has ended, in per cent", 60)]
 
 
-class BatchCompleted(EventData):
+class BatchCompleted(BatchData):
     """The last query of a batch has ended."""
 
     type = "batch.completed"
 
-    id: BatchId
-    label: Label
-    resource: BatchResource
-    rows: Rows
     outcomes: Annotated[
         dict[str, int], described("the number of queries by how they have ended", {"ok": 19_900, "blocked": 100})
     ]
     cost: Annotated[int, described("the credits it has cost", 19_900)]
 
 
-class BatchPaused(EventData):
+class BatchPaused(BatchData):
     """A batch was paused, its key was revoked, its account stores too much, or has no credits: with some it goes on."""
 
     type = "batch.paused"
 
-    id: BatchId
-    label: Label
-    resource: BatchResource
-    rows: Rows
     reason: Annotated[
         str, described("`requested`, `out_of_credits`, `key_revoked` or `quota_exceeded`", "out_of_credits")
     ]
 
 
-class BatchCancelled(EventData):
+class BatchCancelled(BatchData):
     """A batch was cancelled: no further query begins."""
 
     type = "batch.cancelled"
-
-    id: BatchId
-    label: Label
-    resource: BatchResource
-    rows: Rows
 
 
 class WebhookTest(EventData):
@@ -206,7 +194,11 @@ class WebhookTest(EventData):
     webhook: Annotated[str, described("the id of the webhook", "whk_01KAGX9Y3QZ8V5M2N7R4T6W0BC")]
 
 
-EVENTS: dict[str, type[EventData]] = {one.type: one for one in EventData.__subclasses__()}
+def _kinds(of: type[EventData]) -> list[type[EventData]]:
+    return [kind for one in of.__subclasses__() for kind in _kinds(one) or [one]]
+
+
+EVENTS: dict[str, type[EventData]] = {one.type: one for one in _kinds(EventData)}
 """Every event by its type."""
 
 

@@ -13,7 +13,7 @@ from twisted.internet import reactor
 from twisted.internet.task import Clock
 
 from webdata.config.config import Config
-from webdata.faces.api import refusals
+from webdata.faces.api.refusals import RefusalReplies
 from webdata.runtime.server.connections import Connections
 from webdata.runtime.server.plain_http import TLS_HANDSHAKE, RedirectSite, secured
 from webdata.runtime.server.site import Site
@@ -29,7 +29,7 @@ SAFE_LOCATION = re.compile(r"https://(?:[A-Za-z0-9._-]+|\[[0-9a-f:.]+\])(?::8443
 @pytest.fixture(scope="module")
 def site():
     """Redirects to the host of the request, at port 8443."""
-    return RedirectSite(URL, 8443, Connections(), refusals)
+    return RedirectSite(URL, 8443, Connections(), RefusalReplies())
 
 
 @pytest.fixture
@@ -39,7 +39,9 @@ def clock():
 
 @pytest.fixture
 def plain(clock):
-    listening = reactor.listenTCP(0, RedirectSite(URL, 8443, Connections(clock=clock), refusals), interface="127.0.0.1")
+    listening = reactor.listenTCP(
+        0, RedirectSite(URL, 8443, Connections(clock=clock), RefusalReplies()), interface="127.0.0.1"
+    )
     yield listening.getHost().port
     listening.stopListening()
 
@@ -147,7 +149,7 @@ async def test_an_unencrypted_key(plain, header, caplog):
 def guarded():
     """A port that refuses keys, with its clock and the codes of requests with a key."""
     now, codes = [0.0], []
-    site = RedirectSite(URL, 8443, Connections(), refusals, True, codes.append, lambda: now[0])
+    site = RedirectSite(URL, 8443, Connections(), RefusalReplies(), True, codes.append, lambda: now[0])
     listening = reactor.listenTCP(0, site, interface="127.0.0.1")
     yield listening.getHost().port, now, codes
     listening.stopListening()
@@ -210,7 +212,7 @@ async def test_a_client_that_does_not_close(plain, clock):
 
 def test_a_public_address(site):
     """With WEBDATA_PUBLIC_URL all clients are redirected there."""
-    public = RedirectSite("https://data.example.com", None, Connections(), refusals)
+    public = RedirectSite("https://data.example.com", None, Connections(), RefusalReplies())
     assert public.location("/a?b", ["evil.example"]) == "https://data.example.com/a?b"
     assert public.location("http://evil.example/a", []) == "https://data.example.com/a"
 
@@ -218,7 +220,7 @@ def test_a_public_address(site):
 def test_the_usual_port():
     """Port 443 is not part of the address."""
     assert (
-        RedirectSite("https://[::]", 443, Connections(), refusals).location("/", ["a.example:80"])
+        RedirectSite("https://[::]", 443, Connections(), RefusalReplies()).location("/", ["a.example:80"])
         == "https://a.example/"
     )
 
@@ -251,7 +253,8 @@ def test_any_host_and_target(site, target, given_hosts):
 async def test_plain_http_on_the_port_of_https(api, tmp_path):
     """A client that does not begin TLS gets a 400 at once; one whose first byte is of TLS gets no plain HTTP."""
     site = secured(
-        Site(api.resource(), Connections(), refusals, api.sender_of, 3600), ServerTLS(Config(tls_folder=tmp_path))
+        Site(api.resource(), Connections(), RefusalReplies(), api.sender_of, 3600),
+        ServerTLS(Config(tls_folder=tmp_path)),
     )
     listening = reactor.listenTCP(0, site, interface="127.0.0.1")
     port = listening.getHost().port

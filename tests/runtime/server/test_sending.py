@@ -12,7 +12,7 @@ from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 
 from webdata.config.config import Config
-from webdata.faces.api import refusals
+from webdata.faces.api.refusals import RefusalReplies
 from webdata.runtime.server.connections import Connections
 from webdata.runtime.server.sending import PIECE, send
 from webdata.runtime.server.site import Site
@@ -57,7 +57,7 @@ def connections():
 
 @pytest.fixture
 def port(bodies, connections):
-    listening = reactor.listenTCP(0, Site(bodies, connections, refusals, nobody), interface="127.0.0.1")
+    listening = reactor.listenTCP(0, Site(bodies, connections, RefusalReplies(), nobody), interface="127.0.0.1")
     yield listening.getHost().port
     listening.stopListening()
 
@@ -114,7 +114,7 @@ async def test_views_of_bodies_arrive_by_tls(bodies, connections, tmp_path, size
     """A view of a larger body, as of a cached one, is received as it is."""
     bodies.body = memoryview(LARGE)[7 : 7 + size]
     factory = TLSMemoryBIOFactory(
-        ServerTLS(Config(tls_folder=tmp_path)), False, Site(bodies, connections, refusals, nobody)
+        ServerTLS(Config(tls_folder=tmp_path)), False, Site(bodies, connections, RefusalReplies(), nobody)
     )
     listening = reactor.listenTCP(0, factory, interface="127.0.0.1")
     trusting = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))

@@ -18,8 +18,8 @@ from twisted.internet.task import Clock
 from tests.memory_stores import MemoryDatabase, MemoryKeys
 from webdata.accounts.access.api_keys import new_key, new_secret
 from webdata.config.config import Config
-from webdata.faces.api import refusals
 from webdata.faces.api.app import Api
+from webdata.faces.api.refusals import RefusalReplies
 from webdata.runtime.server.connections import Connections, Phase
 from webdata.runtime.server.plain_http import secured
 from webdata.runtime.server.site import MAX_BODY, SLOWEST, Site, ascii_only
@@ -53,7 +53,9 @@ def connections(clock):
 @pytest.fixture
 def timed(api, connections):
     """A port whose connections use `clock`."""
-    listening = reactor.listenTCP(0, Site(api.resource(), connections, refusals, api.sender_of), interface="127.0.0.1")
+    listening = reactor.listenTCP(
+        0, Site(api.resource(), connections, RefusalReplies(), api.sender_of), interface="127.0.0.1"
+    )
     yield listening.getHost().port
     listening.stopListening()
 
@@ -62,7 +64,7 @@ def timed(api, connections):
 def secure(api, connections, tmp_path):
     """The same by TLS, with the TLS context of a client."""
     tls = ServerTLS(Config(tls_folder=tmp_path))
-    site = secured(Site(api.resource(), connections, refusals, api.sender_of, 3600), tls)
+    site = secured(Site(api.resource(), connections, RefusalReplies(), api.sender_of, 3600), tls)
     listening = reactor.listenTCP(0, site, interface="127.0.0.1")
     yield listening.getHost().port, ssl.create_default_context(cafile=str(tls.certificate.cert_file))
     listening.stopListening()

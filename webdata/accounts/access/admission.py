@@ -17,7 +17,7 @@ from webdata.accounts.access.call_log import CallRecorder
 from webdata.accounts.access.credits import Credits, Payment
 from webdata.accounts.access.files import KeptFile
 from webdata.accounts.access.rate_limits import RateLimits, check_limit, limit_headers
-from webdata.crawling.warm_crawlers import Answer, Call, Calls
+from webdata.crawling.warm_crawlers import Answer, Call, WarmCrawlers
 from webdata.domain.query import Query, Remarks, deadline_of
 from webdata.resources import Resource
 from webdata.runtime.process.memory import LargeGarbage
@@ -92,7 +92,7 @@ class Admission:
         rate_limits: RateLimits,
         cache: Cache,
         credits: Credits,
-        crawlers: Calls,
+        crawlers: WarmCrawlers,
         deadline: float,
         *,
         sandbox_always: bool = False,

@@ -37,7 +37,7 @@ from webdata.faces.api.openapi_responses import HEADERS
 from webdata.faces.api.params import body_query, key_page_query, packed_query, path_query
 from webdata.faces.api.problems import ProblemDetails, logged_problem
 from webdata.faces.api.proxying import Proxying
-from webdata.faces.api.refusals import RefusalsToPages
+from webdata.faces.api.refusals import RefusalReplies
 from webdata.faces.api.replies import remark_headers
 from webdata.faces.api.routes import routes
 from webdata.faces.api.streaming import stream
@@ -153,7 +153,7 @@ class Api:
         return Site(
             self._dispatcher,
             self._connections,
-            RefusalsToPages(self._cors, self._problem_reply),
+            RefusalReplies(self._cors, self._problem_reply),
             self.sender_of,
             hsts,
             self._streams,

@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import Callable, Mapping
 from io import BytesIO
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from twisted.internet.abstract import FileDescriptor
 from twisted.internet.interfaces import IHalfCloseableProtocol, IHandshakeListener
@@ -44,20 +44,15 @@ KEEP_ALIVE = b"timeout=%d" % LIMITS[Phase.IDLE]
 HSTS = "strict-transport-security"
 
 
+RefusedKind = Literal["unreadable", "long_target", "long_head", "too_slow"]
+"""What is no HTTP request, a request line or headers longer than are read, a request not complete within LIMITS."""
+
+
 class Refusals(Protocol):
     """The responses to clients whose requests do not reach the resource: whole, with `Connection: close`."""
 
-    def unreadable(self, headers: Mapping[str, str]) -> bytes:
-        """For what is not an HTTP request; with these further headers."""
-
-    def long_target(self, headers: Mapping[str, str]) -> bytes:
-        """For a request line that is longer than is read; with these further headers."""
-
-    def long_head(self, headers: Mapping[str, str]) -> bytes:
-        """For more headers, or longer ones, than are read; with these further headers."""
-
-    def too_slow(self, headers: Mapping[str, str]) -> bytes:
-        """For a request that was not complete within LIMITS; with these further headers."""
+    def refused(self, kind: RefusedKind, headers: Mapping[str, str]) -> bytes:
+        """For a request that could not be read; with these further headers."""
 
     def body_refused(self, request: server.Request, error: Exception, headers: Mapping[str, str]) -> bytes:
         """For a request whose body is not read because of this error; with these further headers."""
@@ -220,9 +215,9 @@ class Channel(HTTPChannel):
     def _refuse_long(self, line: bytes) -> None:
         """Refuse a head that this line makes longer than any is read."""
         if self._receivedHeaderSize:
-            self._close_with(self.site.refusals.long_head(self._security_headers()))
+            self._close_with(self.site.refusals.refused("long_head", self._security_headers()))
         elif TARGET_BEGUN.match(line):
-            self._close_with(self.site.refusals.long_target(self._security_headers()))
+            self._close_with(self.site.refusals.refused("long_target", self._security_headers()))
         else:
             self._respondToBadRequestAndDisconnect()
 
@@ -436,7 +431,7 @@ class Channel(HTTPChannel):
         if self.phase is Phase.STREAM and self._stream:
             self._break_stream(self._stream, SlowBodyError(SLOW_STREAM))
         elif self.phase in (Phase.HEAD, Phase.BODY):
-            self._close_with(self.site.refusals.too_slow(self._security_headers()))
+            self._close_with(self.site.refusals.refused("too_slow", self._security_headers()))
         elif self.phase in (Phase.NEW, Phase.IDLE):
             self.loseConnection()
         else:
@@ -477,7 +472,7 @@ class Channel(HTTPChannel):
                 ),
             )
             return
-        self._close_with(self.site.refusals.unreadable(self._security_headers()))
+        self._close_with(self.site.refusals.refused("unreadable", self._security_headers()))
 
     def _close_with(self, response: bytes) -> None:
         """Send a last response, close the sending side and drop what still arrives.
