@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field, FilePath, PlainValidator, ValidationError, model_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from webdata.config._names import PREFIX, check_names
 from webdata.config.canaries import CanaryFile, read_canaries
 from webdata.config.chromium import find_chromium
 from webdata.config.gateway_routes import GatewayRoute, read_routes
@@ -23,9 +22,13 @@ from webdata.domain.attempts import TRANSPORTS, Transport
 from webdata.domain.errors import ConfigError
 from webdata.domain.loopback import is_loopback
 from webdata.domain.nearest_name import nearest_name
-from webdata.domain.proxies import Pools
+from webdata.domain.proxies import POOLS, Pools
 from webdata.domain.upstreams import Upstream
 
+PREFIX = "WEBDATA_"
+CLIENT_VARIABLES = tuple(PREFIX + name for name in ("KEY", "URL", "CA"))
+"""Variables of the commands that call a service, and of all examples; the service does not read them."""
+PROXY_VARIABLES = tuple(f"{PREFIX}PROXIES_{pool}" for pool in (*POOLS, "FILE"))
 PLAIN_PORT = 8080
 """The port of plain HTTP, unless another is set."""
 EMPTY_MEANS_NONE = f"{PREFIX}SAMPLES"
@@ -440,3 +443,14 @@ class Config(BaseSettings):
     def without_tls(self) -> Self:
         """The same settings as with WEBDATA_TLS=off."""
         return self.with_options(tls=False, port=None if "port" in self.model_fields_set else PLAIN_PORT)
+
+
+def check_names(names: Iterable[str], of_fields: Collection[str]) -> None:
+    """Raise ConfigError for a variable with PREFIX that means nothing, such as a misspelt one; it names the nearest."""
+    for name in names:
+        if not name.startswith(PREFIX) or name in {*of_fields, *PROXY_VARIABLES, *CLIENT_VARIABLES}:
+            continue
+        if "PROX" in name:
+            raise ConfigError(f"{name} means nothing: the pools are {', '.join(PROXY_VARIABLES)}")
+        nearest = nearest_name(name.upper(), [*of_fields, *CLIENT_VARIABLES])
+        raise ConfigError(f"{name} means nothing: the nearest setting is {nearest}; `webdata docs settings` lists all")

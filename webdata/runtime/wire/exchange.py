@@ -3,12 +3,16 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 from urllib.parse import parse_qs
+
+import orjson
 
 Headers = tuple[tuple[str, str], ...]
 
 HTML: Headers = (("Content-Type", "text/html; charset=UTF-8"),)
 TEXT: Headers = (("Content-Type", "text/plain; charset=UTF-8"),)
+JSON: Headers = (("Content-Type", "application/json"),)
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,16 @@ def redirect(location: str, status: int = 302, headers: Headers = ()) -> SiteRep
 def plain(status: int, message: str) -> SiteReply:
     """A reply with a line of plain text."""
     return SiteReply(status, TEXT, f"{message}\n".encode())
+
+
+def json_reply(content: Any, status: int = 200, headers: Headers = ()) -> SiteReply:
+    """A reply in JSON."""
+    return SiteReply(status, (*JSON, *headers), orjson.dumps(content))
+
+
+def constant(reply: SiteReply) -> Handler:
+    """A handler with the same reply for every request."""
+    return lambda _: reply
 
 
 def unknown_host(host: str) -> SiteReply:

@@ -1,20 +1,14 @@
-"""Invented scholarly works, the same ones for both indexes of the sandbox, and replies in JSON.
+"""Invented scholarly works, the same ones for both indexes of the sandbox.
 
 Scenarios of both sites (see `webdata.sandbox.scenarios`): `sandbox:nulls` is a page of works whose fields are null,
 `sandbox:hollow` a page without works and with a total of millions, `sandbox:notfound` a 404.
 """
 
 from functools import lru_cache
-from typing import Any
 
-import orjson
-
-from webdata.runtime.wire.exchange import Headers, SiteReply
 from webdata.sandbox.invention import SeededRandom
 from webdata.sandbox.scenarios import SCENARIO
 from webdata.sandbox.sites._searches import Data
-
-JSON: Headers = (("Content-Type", "application/json"),)
 
 WORKS = 347
 """The number of works for any terms."""
@@ -73,8 +67,3 @@ def works(terms: str, start: int, size: int) -> list[Data]:
     """The works for the terms, `size` at most, from the offset `start` on."""
     topic = " ".join(SCENARIO.sub("", terms).split()) or "examples"
     return [work(topic, number) for number in range(start + 1, min(start + size, WORKS) + 1)]
-
-
-def json_reply(content: Any, status: int = 200, headers: Headers = ()) -> SiteReply:
-    """A reply in JSON."""
-    return SiteReply(status, (*JSON, *headers), orjson.dumps(content))

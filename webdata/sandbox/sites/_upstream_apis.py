@@ -9,25 +9,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import orjson
-
-from webdata.runtime.wire.exchange import HTML, Handler, Headers, SandboxRequest, SiteReply
+from webdata.runtime.wire.exchange import HTML, JSON, Handler, Headers, SandboxRequest, SiteReply, constant, json_reply
 from webdata.sandbox.scenarios import apply_scenarios
 from webdata.sandbox.sites._searches import Data, WebSearch
 
 KEY = "sandbox"
-JSON: Headers = (("Content-Type", "application/json"),)
 WAIT: Headers = (("Retry-After", "2"),)
 PICTURE: Headers = (("Content-Type", "image/png"),)
 PAGE = b"<!doctype html>\n<html lang=en>\n<title>Welcome</title>\n<p>An invented page.</p>\n"
 RESULTS = 10
 
 Describe = Callable[[Data], Data]
-
-
-def json_reply(content: Any, status: int = 200, headers: Headers = ()) -> SiteReply:
-    """A reply in JSON."""
-    return SiteReply(status, (*JSON, *headers), orjson.dumps(content))
 
 
 def results(terms: str, describe: Describe, number: int = RESULTS, skipped: int = 0) -> list[Data]:
@@ -51,18 +43,14 @@ def answer_api(
         return json_reply(page(True))
 
     pages: dict[str, Handler] = {
-        **{name: _constant(reply) for name, reply in errors.items()},
-        "limited": _constant(json_reply({"message": "Too many requests"}, 429, WAIT)),
-        "denied": _constant(json_reply({"message": "Forbidden"}, 403)),
-        "error": _constant(json_reply({"message": "Internal error"}, 500)),
+        **{name: constant(reply) for name, reply in errors.items()},
+        "limited": constant(json_reply({"message": "Too many requests"}, 429, WAIT)),
+        "denied": constant(json_reply({"message": "Forbidden"}, 403)),
+        "error": constant(json_reply({"message": "Internal error"}, 500)),
         "empty": lambda _: json_reply(page(False)),
-        "layout": _constant(json_reply({"version": 3, "hits": [{}]})),
-        "html": _constant(SiteReply(200, HTML, PAGE)),
-        "garbage": _constant(SiteReply(200, JSON, b'{"results": [{"title": "An invented')),
+        "layout": constant(json_reply({"version": 3, "hits": [{}]})),
+        "html": constant(SiteReply(200, HTML, PAGE)),
+        "garbage": constant(SiteReply(200, JSON, b'{"results": [{"title": "An invented')),
         "type": lambda one: replace(found(one), headers=PICTURE),
     }
     return apply_scenarios(request, terms, found, pages)
-
-
-def _constant(reply: SiteReply) -> Handler:
-    return lambda _: reply

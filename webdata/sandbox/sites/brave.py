@@ -3,9 +3,9 @@
 from functools import partial
 from typing import Any
 
-from webdata.runtime.wire.exchange import SandboxRequest, SiteReply, plain
+from webdata.runtime.wire.exchange import SandboxRequest, SiteReply, json_reply, plain
 from webdata.sandbox.sites._searches import Data, whole_number
-from webdata.sandbox.sites._upstream_apis import answer_api, json_reply, results
+from webdata.sandbox.sites._upstream_apis import answer_api, results
 
 HOSTS = ("api.search.brave.com",)
 KINDS = {"web": "search", "images": "images", "videos": "videos", "news": "news"}

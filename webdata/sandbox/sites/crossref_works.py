@@ -5,7 +5,7 @@ Scenarios of OpenAlex's site alone (`sandbox:budget`, …) have no effect here.
 
 from collections.abc import Callable
 
-from webdata.runtime.wire.exchange import Handler, Headers, SandboxRequest, SiteReply, plain
+from webdata.runtime.wire.exchange import Handler, Headers, SandboxRequest, SiteReply, json_reply, plain
 from webdata.sandbox.scenarios import apply_scenarios
 from webdata.sandbox.sites import _scholar_works as scholar
 from webdata.sandbox.sites._searches import Data, whole_number
@@ -48,7 +48,7 @@ def works_page(describe: Describe, total: int = scholar.WORKS, has_works: bool =
             "query": {"start-index": start, "search-terms": request.first("query")},
         }
         head = {"status": "ok", "message-type": "work-list", "message-version": "1.0.0"}
-        return scholar.json_reply({**head, "message": message}, headers=POOL)
+        return json_reply({**head, "message": message}, headers=POOL)
 
     return handler
 
@@ -97,7 +97,7 @@ def _bounds(request: SandboxRequest) -> tuple[int, int]:
 
 def _invalid(name: str, message: str) -> SiteReply:
     errors = [{"type": "integer-not-valid", "value": name, "message": message}]
-    return scholar.json_reply({"status": "failed", "message-type": "validation-failure", "message": errors}, 400)
+    return json_reply({"status": "failed", "message-type": "validation-failure", "message": errors}, 400)
 
 
 SCENARIOS: dict[str, Handler] = {
@@ -109,5 +109,5 @@ SCENARIOS: dict[str, Handler] = {
     "empty": works_page(described, total=0, has_works=False),
     "hollow": works_page(described, total=4_000_000, has_works=False),
     "nulls": works_page(nulls),
-    "layout": lambda _: scholar.json_reply({"status": "ok", "message": {"works": []}}),
+    "layout": lambda _: json_reply({"status": "ok", "message": {"works": []}}),
 }

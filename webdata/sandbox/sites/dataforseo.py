@@ -7,9 +7,9 @@ from typing import Any
 
 import orjson
 
-from webdata.runtime.wire.exchange import SandboxRequest, SiteReply, plain
+from webdata.runtime.wire.exchange import SandboxRequest, SiteReply, json_reply, plain
 from webdata.sandbox.sites._searches import Data
-from webdata.sandbox.sites._upstream_apis import RESULTS, answer_api, json_reply, results
+from webdata.sandbox.sites._upstream_apis import RESULTS, answer_api, results
 
 HOSTS = ("api.dataforseo.com",)
 START, END = "/v3/serp/google/", "/live/advanced"

@@ -7,7 +7,7 @@ daily budget, renewed after 2 seconds, `sandbox:paused` the 503 under load, `san
 
 from collections.abc import Callable
 
-from webdata.runtime.wire.exchange import HTML, Handler, Headers, SandboxRequest, SiteReply
+from webdata.runtime.wire.exchange import HTML, Handler, Headers, SandboxRequest, SiteReply, json_reply
 from webdata.sandbox.scenarios import apply_scenarios
 from webdata.sandbox.sites import _scholar_works as scholar
 from webdata.sandbox.sites._searches import Data, whole_number
@@ -50,7 +50,7 @@ def works_page(describe: Describe, total: int = scholar.WORKS, has_works: bool =
         works = scholar.works(request.first("search"), (number - 1) * size, size) if has_works else []
         meta = {"count": total, "db_response_time_ms": 12, "page": number, "per_page": size, "groups_count": None}
         rows = [_selected(describe(work), request.first("select")) for work in works]
-        return scholar.json_reply({"meta": {**meta, "cost_usd": 0.001}, "results": rows, "group_by": []})
+        return json_reply({"meta": {**meta, "cost_usd": 0.001}, "results": rows, "group_by": []})
 
     return handler
 
@@ -90,7 +90,7 @@ def nulls(work: Data) -> Data:
 
 def error(status: int, name: str, message: str, headers: Headers = (), **more: object) -> SiteReply:
     """An error of the API."""
-    return scholar.json_reply({"error": name, "message": message, **more}, status, headers)
+    return json_reply({"error": name, "message": message, **more}, status, headers)
 
 
 def not_found(_request: SandboxRequest) -> SiteReply:
@@ -144,5 +144,5 @@ SCENARIOS: dict[str, Handler] = {
     "empty": works_page(described, total=0, has_works=False),
     "hollow": works_page(described, total=4_000_000, has_works=False),
     "nulls": works_page(nulls),
-    "layout": lambda _: scholar.json_reply({"meta": {"count": 1}, "works": [{}]}),
+    "layout": lambda _: json_reply({"meta": {"count": 1}, "works": [{}]}),
 }

@@ -5,9 +5,9 @@ from typing import Any
 
 import orjson
 
-from webdata.runtime.wire.exchange import SandboxRequest, SiteReply, plain
+from webdata.runtime.wire.exchange import SandboxRequest, SiteReply, json_reply, plain
 from webdata.sandbox.sites._searches import Data
-from webdata.sandbox.sites._upstream_apis import RESULTS, answer_api, json_reply, results
+from webdata.sandbox.sites._upstream_apis import RESULTS, answer_api, results
 
 HOSTS = ("google.serper.dev",)
 LISTS = {"/search": "organic", "/images": "images", "/videos": "videos", "/news": "news", "/scholar": "organic"}

@@ -12,9 +12,16 @@ from functools import partial
 from http import HTTPStatus
 from importlib.resources import files
 
-import orjson
-
-from webdata.runtime.wire.exchange import HTML, Handler, Headers, SandboxRequest, SiteReply, redirect
+from webdata.runtime.wire.exchange import (
+    HTML,
+    Handler,
+    Headers,
+    SandboxRequest,
+    SiteReply,
+    constant,
+    json_reply,
+    redirect,
+)
 from webdata.sandbox.invention import PUBLISHERS, SeededRandom
 from webdata.sandbox.templates import html, render
 
@@ -113,11 +120,6 @@ def small_page(title: str, text: str) -> bytes:
     return render(TEMPLATE, "small", title=title, text=text)
 
 
-def constant(reply: SiteReply) -> Handler:
-    """A handler with the same reply for every request."""
-    return lambda _: reply
-
-
 def _status(code: int) -> SiteReply:
     name = next((status.phrase for status in HTTPStatus if status == code), "Unknown")
     return SiteReply(code, HTML, small_page(f"{code} {name}", "The page is what the status says."))
@@ -136,7 +138,7 @@ def _halved(request: SandboxRequest) -> SiteReply:
 def echo(request: SandboxRequest) -> SiteReply:
     """What was sent, as JSON."""
     sent = {"method": request.method, "headers": dict(request.headers), "body": request.body.decode("utf-8", "replace")}
-    return SiteReply(200, (("Content-Type", "application/json"),), orjson.dumps(sent))
+    return json_reply(sent)
 
 
 def _huge(_request: SandboxRequest) -> SiteReply:

@@ -4,9 +4,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from webdata.domain.query import unpack
-from webdata.runtime.wire.exchange import SandboxRequest, SiteReply, plain
+from webdata.runtime.wire.exchange import SandboxRequest, SiteReply, json_reply, plain
 from webdata.sandbox.sites._searches import Data
-from webdata.sandbox.sites._upstream_apis import RESULTS, answer_api, json_reply, results
+from webdata.sandbox.sites._upstream_apis import RESULTS, answer_api, results
 
 HOSTS = ("webdata.example",)
 PLACES = "/v1/maps/search/"
