@@ -189,6 +189,11 @@ class Resource:
         return {"query": "string", "position": "integer", **of_results}
 
 
+def searches_for(*terms: str) -> list[dict[str, Any]]:
+    """The queries of search terms."""
+    return [{"q": one} for one in terms]
+
+
 def example(resource: Resource) -> dict[str, Any]:
     """The required parameters of a resource, with the values of their examples."""
     fields = resource.query.model_fields

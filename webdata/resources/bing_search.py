@@ -8,7 +8,7 @@ from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Capped, explained, lower
 from webdata.domain.records import WITH_CONTENT, Area, ResultPage
 from webdata.domain.shapes import Link, Natural, NonEmpty, Position, described
-from webdata.resources import Resource, ResultFields
+from webdata.resources import Resource, ResultFields, searches_for
 from webdata.resources.web_search import Country, Language, WebQuery
 
 MARKET = r"^[a-z]{2,3}-[A-Z]{2}$"
@@ -151,14 +151,14 @@ BING_SEARCH = Resource(
     summary="Bing's web results, with ads",
     query=BingQuery,
     record=BingPage,
-    canaries=[
-        {"q": "coffee grinder"},
-        {"q": "weather in Lisbon"},
-        {"q": "best running shoes"},
-        {"q": "python tutorial"},
-        {"q": "who wrote Dracula"},
-        {"q": "hotels in London"},
-    ],
+    canaries=searches_for(
+        "coffee grinder",
+        "weather in Lisbon",
+        "best running shoes",
+        "python tutorial",
+        "who wrote Dracula",
+        "hotels in London",
+    ),
     content=("results",),
     rows="results",
     result_fields=ResultFields(text=("description",), date=("date",)),

@@ -8,7 +8,7 @@ from webdata.domain.in_schema import InSchema
 from webdata.domain.query import SearchQuery, Verbatim
 from webdata.domain.records import EmptyObject
 from webdata.domain.shapes import Link
-from webdata.resources import Resource, ResultFields
+from webdata.resources import Resource, ResultFields, searches_for
 
 MAX_WRITTEN = 64 * 1024
 """The most characters of a packed query; no request line that the server accepts is as long."""
@@ -117,14 +117,7 @@ IMAGE_SEARCH = Resource(
     summary="Image results",
     query=ImageQuery,
     record=ImageRecord,
-    canaries=[
-        {"q": "cat"},
-        {"q": "lighthouse"},
-        {"q": "coffee grinder"},
-        {"q": "red bicycle"},
-        {"q": "mountain lake"},
-        {"q": "sourdough bread"},
-    ],
+    canaries=searches_for("cat", "lighthouse", "coffee grinder", "red bicycle", "mountain lake", "sourdough bread"),
     content=("image_results",),
     rows="image_results",
     result_fields=ResultFields(

@@ -10,7 +10,7 @@ from webdata.domain.errors import Problem
 from webdata.domain.in_schema import InSchema
 from webdata.domain.query import CallQuery
 from webdata.domain.shapes import Natural, NonEmpty, WebLink, described, sometimes
-from webdata.resources import Resource, ResultFields
+from webdata.resources import Resource, ResultFields, searches_for
 from webdata.resources.groups import Group
 from webdata.resources.terms.job_terms import Wanted, wanted
 
@@ -109,14 +109,14 @@ JOB_SEARCH = Resource(
     query=JobQuery,
     record=JobPage,
     group=Group.JOBS,
-    canaries=[
-        {"q": "nurse in Chicago"},
-        {"q": "software engineer in Seattle"},
-        {"q": "electrician in Denver"},
-        {"q": "accountant in Toronto"},
-        {"q": "warehouse in Dallas"},
-        {"q": "teacher in Boston"},
-    ],
+    canaries=searches_for(
+        "nurse in Chicago",
+        "software engineer in Seattle",
+        "electrician in Denver",
+        "accountant in Toronto",
+        "warehouse in Dallas",
+        "teacher in Boston",
+    ),
     content=("jobs",),
     rows="jobs",
     result_fields=ResultFields(

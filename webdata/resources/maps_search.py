@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 from webdata.domain.in_schema import InSchema
 from webdata.domain.query import SHOWS, CallQuery, not_blank
 from webdata.domain.shapes import Natural, NonEmpty, Position, WebLink, described
-from webdata.resources import Resource, ResultFields
+from webdata.resources import Resource, ResultFields, searches_for
 from webdata.resources.groups import Group
 from webdata.resources.web_search import Country, Language
 
@@ -114,14 +114,14 @@ MAPS_SEARCH = Resource(
     query=MapsQuery,
     record=MapsRecord,
     group=Group.PLACES,
-    canaries=[
-        {"q": "cafes in Porto"},
-        {"q": "museums in Berlin"},
-        {"q": "hotels in London"},
-        {"q": "pharmacy in Madrid"},
-        {"q": "bookshops in Dublin"},
-        {"q": "restaurants in Chicago"},
-    ],
+    canaries=searches_for(
+        "cafes in Porto",
+        "museums in Berlin",
+        "hotels in London",
+        "pharmacy in Madrid",
+        "bookshops in Dublin",
+        "restaurants in Chicago",
+    ),
     content=("places",),
     rows="places",
     result_fields=ResultFields(

@@ -7,7 +7,7 @@ from pydantic import Field
 from webdata.domain.in_schema import InSchema
 from webdata.domain.query import SearchQuery
 from webdata.domain.shapes import Natural, NonEmpty, Position, SecureLink, WebLink
-from webdata.resources import Resource, ResultFields
+from webdata.resources import Resource, ResultFields, searches_for
 from webdata.resources.groups import Group
 
 
@@ -72,14 +72,9 @@ MARKETPLACE_SEARCH = Resource(
     query=MarketplaceQuery,
     record=MarketplacePage,
     group=Group.SHOPPING,
-    canaries=[
-        {"q": "mechanical keyboard"},
-        {"q": "vintage camera"},
-        {"q": "lego castle"},
-        {"q": "running shoes"},
-        {"q": "pocket watch"},
-        {"q": "graphics card"},
-    ],
+    canaries=searches_for(
+        "mechanical keyboard", "vintage camera", "lego castle", "running shoes", "pocket watch", "graphics card"
+    ),
     content=("results",),
     rows="results",
     result_fields=ResultFields(text=("metadata.price",), source=("metadata.seller",), thumbnail=("metadata.image",)),

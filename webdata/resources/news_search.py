@@ -8,7 +8,7 @@ from webdata.domain.in_schema import InSchema
 from webdata.domain.query import explained, flag
 from webdata.domain.records import WITH_CONTENT, ResultPage
 from webdata.domain.shapes import Natural, NonEmpty, described, sometimes
-from webdata.resources import Resource, ResultFields
+from webdata.resources import Resource, ResultFields, searches_for
 from webdata.resources.result_pages import PagesQuery
 from webdata.resources.terms.news_editions import edition
 from webdata.resources.web_search import Country, Language
@@ -209,14 +209,7 @@ NEWS_SEARCH = Resource(
     summary="News articles",
     query=NewsQuery,
     record=NewsPage,
-    canaries=[
-        {"q": "economy"},
-        {"q": "football"},
-        {"q": "climate"},
-        {"q": "elections"},
-        {"q": "health"},
-        {"q": "technology"},
-    ],
+    canaries=searches_for("economy", "football", "climate", "elections", "health", "technology"),
     content=("entries",),
     rows="entries",
     result_fields=ResultFields(text=("summary",), date=("published",), source=("source.title",)),

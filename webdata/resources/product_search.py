@@ -7,7 +7,7 @@ from pydantic import Field
 from webdata.domain.in_schema import InSchema
 from webdata.domain.query import SearchQuery
 from webdata.domain.shapes import Amount, Natural, NonEmpty, Position, SecureLink, WebLink
-from webdata.resources import Resource, ResultFields
+from webdata.resources import Resource, ResultFields, searches_for
 from webdata.resources.groups import Group
 
 
@@ -66,14 +66,9 @@ PRODUCT_SEARCH = Resource(
     query=ProductQuery,
     record=ProductPage,
     group=Group.SHOPPING,
-    canaries=[
-        {"q": "portable charger"},
-        {"q": "coffee grinder"},
-        {"q": "running shoes"},
-        {"q": "desk lamp"},
-        {"q": "water bottle"},
-        {"q": "garden hose"},
-    ],
+    canaries=searches_for(
+        "portable charger", "coffee grinder", "running shoes", "desk lamp", "water bottle", "garden hose"
+    ),
     content=("products",),
     rows="products",
     result_fields=ResultFields(text=("price_text",), thumbnail=("img_url",)),

@@ -10,7 +10,7 @@ from webdata.domain.errors import Problem
 from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Capped, SearchQuery
 from webdata.domain.shapes import Natural, NonEmpty, WebLink, described
-from webdata.resources import Resource, ResultFields
+from webdata.resources import Resource, ResultFields, searches_for
 from webdata.resources.groups import Group
 
 MOST_ARTICLES = 200
@@ -156,14 +156,14 @@ SCHOLAR_SEARCH = Resource(
     query=ScholarQuery,
     record=ScholarPage,
     group=Group.PAPERS,
-    canaries=[
-        {"q": "graph neural networks"},
-        {"q": "malaria vaccine"},
-        {"q": "soil erosion"},
-        {"q": "quantum error correction"},
-        {"q": "medieval trade"},
-        {"q": "bird migration"},
-    ],
+    canaries=searches_for(
+        "graph neural networks",
+        "malaria vaccine",
+        "soil erosion",
+        "quantum error correction",
+        "medieval trade",
+        "bird migration",
+    ),
     content=("articles",),
     rows="articles",
     result_fields=ResultFields(text=("abstract", "description"), date=("year",), source=("venue",)),

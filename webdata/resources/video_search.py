@@ -1,7 +1,7 @@
 """Video search: the query and the resource of `/v1/video`."""
 
 from webdata.domain.records import WebPage
-from webdata.resources import Resource, ResultFields
+from webdata.resources import Resource, ResultFields, searches_for
 from webdata.resources.web_search import GoogleQuery
 
 
@@ -15,14 +15,9 @@ VIDEO_SEARCH = Resource(
     summary="Video results",
     query=VideoQuery,
     record=WebPage,
-    canaries=[
-        {"q": "how to tie a tie"},
-        {"q": "moon landing"},
-        {"q": "piano lesson"},
-        {"q": "pancake recipe"},
-        {"q": "chess opening"},
-        {"q": "bicycle repair"},
-    ],
+    canaries=searches_for(
+        "how to tie a tie", "moon landing", "piano lesson", "pancake recipe", "chess opening", "bicycle repair"
+    ),
     content=("results", "carousel"),
     rows="results",
     result_fields=ResultFields(

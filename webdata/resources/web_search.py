@@ -9,7 +9,7 @@ from webdata.domain.google_domains import DOMAINS, nearest
 from webdata.domain.query import Capped, SearchQuery, explained, lower
 from webdata.domain.records import WebPage
 from webdata.domain.shapes import described
-from webdata.resources import Resource, ResultFields
+from webdata.resources import Resource, ResultFields, searches_for
 from webdata.resources.result_pages import PagesQuery
 
 
@@ -95,14 +95,14 @@ WEB_SEARCH = Resource(
     summary="Web results",
     query=WebQuery,
     record=WebPage,
-    canaries=[
-        {"q": "coffee grinder"},
-        {"q": "weather in Lisbon"},
-        {"q": "best running shoes"},
-        {"q": "python tutorial"},
-        {"q": "who wrote Dracula"},
-        {"q": "hotels in London"},
-    ],
+    canaries=searches_for(
+        "coffee grinder",
+        "weather in Lisbon",
+        "best running shoes",
+        "python tutorial",
+        "who wrote Dracula",
+        "hotels in London",
+    ),
     content=("results", "answers", "places", "local_businesses", "carousel"),
     rows="results",
     result_fields=ResultFields(
