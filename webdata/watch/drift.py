@@ -15,7 +15,7 @@ from math import comb, prod
 from typing import NamedTuple, Self
 
 from webdata.domain.outcome import Outcome
-from webdata.stores.watch.model import Drift, Loss, Measured, Round
+from webdata.stores.watch.model import OUTCOME, RESULTS, Drift, Loss, Measured, Round
 from webdata.watch.layout import is_new
 
 ERROR_RATE = 0.002
@@ -28,9 +28,6 @@ WINDOWS = (1, LAST_ROUNDS)
 BASELINE_ROUNDS = 30
 """Good rounds that the last ones are compared with."""
 MOST_LOSSES = 20
-SHOWN_LOSSES = 3
-OUTCOME, RESULTS = "outcome", "number of results"
-"""What is compared besides the fields: whether there are results, and how many."""
 RECOVERED = 0.8
 """Of what the baseline lets expect: with so much of each lost field a round has recovered."""
 
@@ -82,21 +79,6 @@ def look(rounds: Sequence[Round], drift: Drift | None) -> Drift | None:
     losses = (*known, *(Loss(one.field, one.before, one.now) for one in new))[:MOST_LOSSES]
     since = drift.since if drift else rounds[-max(one.rounds for one in new)].time
     return Drift(since, losses, _is_new_layout(rounds), drift.sample if drift else None)
-
-
-def lost(drift: Drift) -> str:
-    """What a drift has lost, in words."""
-    parts = [_in_words(one) for one in drift.losses]
-    return "; ".join(
-        [*parts[:SHOWN_LOSSES], *([f"{len(parts) - SHOWN_LOSSES} more"] if len(parts) > SHOWN_LOSSES else [])]
-    )
-
-
-def _in_words(loss: Loss) -> str:
-    if loss.field == RESULTS:
-        return f"{loss.now:.3g} results a page (before: {loss.before:.3g})"
-    what = "of the pages have results" if loss.field == OUTCOME else f"of {loss.field} filled"
-    return f"{loss.now:.0%} {what} (before: {loss.before:.0%})"
 
 
 def _found(rounds: Sequence[Round]) -> list[_Comparison]:

@@ -14,10 +14,10 @@ from webdata.crawling.warm_crawlers import Call, WarmCrawlers
 from webdata.domain.errors import OverloadedError, UpstreamError, outcome_of
 from webdata.domain.outcome import Outcome
 from webdata.observability.metrics import NETWORKS
-from webdata.stores.watch.model import Drift, Measured, Round
+from webdata.stores.watch.model import OUTCOME, RESULTS, Drift, Measured, Round
 from webdata.stores.watch.sql import WatchStore
 from webdata.watch.canaries import Canary
-from webdata.watch.drift import OUTCOME, RESULTS, look, lost
+from webdata.watch.drift import look
 from webdata.watch.measuring import measured
 
 logger = logging.getLogger(__name__)
@@ -88,9 +88,7 @@ class CanaryRounds:
             drift = replace(drift, sample=await asyncio.to_thread(self._stored_sample, drift, found))
         await self._store.add_round(engine, self._network, made, before, drift)
         if drift and drift != before:
-            logger.warning(
-                "%s has drifted since %s: %s", engine, drift.since.isoformat(timespec="seconds"), lost(drift)
-            )
+            logger.warning("%s has drifted since %s: %s", engine, drift.since.isoformat(timespec="seconds"), drift.lost)
 
     async def _ask(self, canary: Canary) -> _Found | None:
         """What an engine answers; None where it was not asked or not reached, which says nothing about its pages."""
@@ -120,7 +118,7 @@ class CanaryRounds:
             return None
         facts = facts_of(one.response, one.canary.query, one.canary.resource)
         try:
-            return self._samples.add(one.canary.engine, one.response.body, reason=lost(drift), **facts).stem
+            return self._samples.add(one.canary.engine, one.response.body, reason=drift.lost, **facts).stem
         except OSError as error:
             logger.warning("%s: a page of its drift cannot be stored: %s", one.canary.engine, error)
             return None

@@ -7,7 +7,6 @@ from prometheus_client.core import Metric
 
 from webdata.observability.metrics import gauge
 from webdata.stores.watch.sql import WatchedEngine, WatchStore
-from webdata.watch.drift import lost
 
 LABELS = ("network", "engine")
 
@@ -30,11 +29,11 @@ class Watched:
             if drift := one.drift:
                 sample = f"; see webdata samples show {drift.sample}" if drift.sample else ""
                 since = f"{drift.since:%Y-%m-%d %H:%M}"
-                yield f"{one.engine} has drifted since {since} UTC ({one.network}): {lost(drift)}{sample}"
+                yield f"{one.engine} has drifted since {since} UTC ({one.network}): {drift.lost}{sample}"
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each engine: `engine`, `network`, `last_round`, `drift`, and `lost`, what it has lost, in words."""
-        return [{**one._asdict(), "lost": lost(one.drift) if one.drift else ""} for one in self._engines]
+        return [{**one._asdict(), "lost": one.drift.lost if one.drift else ""} for one in self._engines]
 
     def metrics(self) -> Iterator[Metric]:
         """Which engines have drifted, and when each was asked last."""

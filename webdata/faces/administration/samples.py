@@ -13,8 +13,8 @@ import click
 from webdata.config.config import Config
 from webdata.crawling.samples import Samples
 from webdata.faces.administration.docs_pages import DocumentedCommand, DocumentedGroup
+from webdata.faces.administration.redaction import redacted_page
 from webdata.faces.administration.tables import cut, print_table
-from webdata.watch.redaction import redacted_page
 
 REASON_WIDTH = 60
 Found = tuple[dict[str, Any], bytes]

@@ -7,7 +7,6 @@ from webdata.faces.administration.stores import over_stores
 from webdata.faces.administration.tables import print_table, to_minute
 from webdata.stores.sql_stores import SqlStores
 from webdata.stores.watch.sql import WatchedEngine
-from webdata.watch.drift import lost
 
 
 @click.group(cls=DocumentedGroup)
@@ -26,7 +25,7 @@ async def list_engines(stores: SqlStores) -> None:
 
 
 def _line(one: WatchedEngine) -> tuple[str, ...]:
-    since, what = (to_minute(one.drift.since), lost(one.drift)) if one.drift else ("", "as before")
+    since, what = (to_minute(one.drift.since), one.drift.lost) if one.drift else ("", "as before")
     return one.engine, one.network, to_minute(one.last_round), since, what
 
 

@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+OUTCOME, RESULTS = "outcome", "number of results"
+"""What is compared besides the fields of a page: whether there are results, and how many."""
+SHOWN_LOSSES = 3
 Filled = tuple[int, int]
 """How many values of a field are filled, and how many there could be."""
 
@@ -41,6 +44,12 @@ class Loss:
     before: float
     now: float
 
+    def __str__(self) -> str:
+        if self.field == RESULTS:
+            return f"{self.now:.3g} results a page (before: {self.before:.3g})"
+        what = "of the pages have results" if self.field == OUTCOME else f"of {self.field} filled"
+        return f"{self.now:.0%} {what} (before: {self.before:.0%})"
+
 
 @dataclass(frozen=True)
 class Drift:
@@ -50,3 +59,9 @@ class Drift:
     losses: tuple[Loss, ...]
     new_layout: bool = False
     sample: str | None = None
+
+    @property
+    def lost(self) -> str:
+        """What it has lost, in words."""
+        more = len(self.losses) - SHOWN_LOSSES
+        return "; ".join([*map(str, self.losses[:SHOWN_LOSSES]), *([f"{more} more"] if more > 0 else [])])

@@ -2,7 +2,7 @@
 
 import json
 
-from webdata.watch.redaction import redacted_page
+from webdata.faces.administration.redaction import redacted_page
 
 
 def test_a_page_keeps_its_structure_and_no_text():
