@@ -180,12 +180,30 @@ class AccountStore(Store):
             reason = "the name is taken, or looks like one that is: give another one"
             raise ValueError(reason if plan is None else f"there is no plan {plan!r}") from None
 
-    async def delete(self, account_id: str, at: datetime, *, with_admins: bool = True) -> bool:
+    @writing()
+    def delete(self, connection: Connection, account_id: str, at: datetime, *, with_admins: bool = True) -> bool:
         """Revoke the keys of an account, remove its members and webhooks, and close it; its ledger stays.
 
         Without `with_admins` an account by which an admin signs in stays. Returns whether it was deleted now.
         """
-        return await self._database.write(lambda connection: _delete_account(connection, account_id, at, with_admins))
+        account = ACCOUNTS.c.id == account_id
+        connection.execute(select(ACCOUNTS.c.id).where(account).with_for_update())  # nobody becomes a member meanwhile
+        closing = update(ACCOUNTS).where(account, ACCOUNTS.c.closed.is_(None)).values(closed=at)
+        if not with_admins:
+            closing = closing.where(~exists().where(MEMBERS.c.account_id == account_id, MEMBERS.c.role == "admin"))
+        if not connection.execute(closing).rowcount:
+            return False
+        keys = select(KEYS.c.id).where(KEYS.c.account_id == account_id, KEYS.c.revoked.is_(None)).order_by(KEYS.c.id)
+        for key_id in connection.execute(keys).scalars().all():
+            _revoke(connection, key_id, at)
+        running = BATCHES.c.account_id == account_id, BATCHES.c.ended.is_(None), BATCHES.c.state.in_(OPEN_STATES)
+        connection.execute(select(BATCHES.c.id).where(*running).order_by(BATCHES.c.id).with_for_update())
+        connection.execute(update(BATCHES).where(*running).values(state="cancelled", reason=None, ended=at))
+        webhooks = select(WEBHOOKS.c.id).where(WEBHOOKS.c.account_id == account_id).order_by(WEBHOOKS.c.id)
+        connection.execute(webhooks.with_for_update())
+        for table in (SESSIONS, INVITATIONS, MEMBERS, SCHEDULES, WEBHOOKS):
+            connection.execute(delete(table).where(table.c.account_id == account_id))
+        return True
 
     async def put_plan(self, plan: Plan) -> None:
         """Add a plan, or replace the one of this name for all its accounts at once."""
@@ -257,27 +275,6 @@ def _usable_keys(connection: Connection, account_id: str, now: datetime) -> int:
         or_(KEYS.c.expires.is_(None), KEYS.c.expires > now),
     )
     return connection.execute(select(func.count()).select_from(KEYS).where(*usable)).scalar_one()
-
-
-def _delete_account(connection: Connection, account_id: str, at: datetime, with_admins: bool) -> bool:
-    account = ACCOUNTS.c.id == account_id
-    connection.execute(select(ACCOUNTS.c.id).where(account).with_for_update())  # nobody becomes a member meanwhile
-    closing = update(ACCOUNTS).where(account, ACCOUNTS.c.closed.is_(None)).values(closed=at)
-    if not with_admins:
-        closing = closing.where(~exists().where(MEMBERS.c.account_id == account_id, MEMBERS.c.role == "admin"))
-    if not connection.execute(closing).rowcount:
-        return False
-    keys = select(KEYS.c.id).where(KEYS.c.account_id == account_id, KEYS.c.revoked.is_(None)).order_by(KEYS.c.id)
-    for key_id in connection.execute(keys).scalars().all():
-        _revoke(connection, key_id, at)
-    running = BATCHES.c.account_id == account_id, BATCHES.c.ended.is_(None), BATCHES.c.state.in_(OPEN_STATES)
-    connection.execute(select(BATCHES.c.id).where(*running).order_by(BATCHES.c.id).with_for_update())
-    connection.execute(update(BATCHES).where(*running).values(state="cancelled", reason=None, ended=at))
-    webhooks = select(WEBHOOKS.c.id).where(WEBHOOKS.c.account_id == account_id).order_by(WEBHOOKS.c.id)
-    connection.execute(webhooks.with_for_update())
-    for table in (SESSIONS, INVITATIONS, MEMBERS, SCHEDULES, WEBHOOKS):
-        connection.execute(delete(table).where(table.c.account_id == account_id))
-    return True
 
 
 def _revoke(connection: Connection, key_id: str, at: datetime) -> bool:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 from heapq import heapify, heappop, heappush
 from random import random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, exists, func, select, text, tuple_, update
 
@@ -27,6 +27,7 @@ from webdata.stores.batches.sql import BEGINS, batch_of, queries_of
 from webdata.stores.batches.tables import BATCHES, CHUNKS, LEADERS, RESULTS
 from webdata.stores.database.database import Database
 from webdata.stores.database.group_commit import GroupCommitter
+from webdata.stores.database.store import Store, reading_apart, writing
 from webdata.stores.ledger.ledger_writer import LedgerWriter
 
 UNFINISHED = ("open", "running")
@@ -40,14 +41,14 @@ COLLECT_SECONDS = 0.05
 POISON = f"it was begun {MOST_ATTEMPTS} times, and each time its worker ended before one of its queries had"
 
 
-class ChunkStore:
+class ChunkStore(Store):
     """The chunks of batches that run, on all machines.
 
     They are in the tables `batches`, `chunks`, `chunk_queries`, `results`, and those of the ledger.
     """
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        super().__init__(database)
         self._ledger = LedgerWriter(database)
         collect = COLLECT_SECONDS if database.embedded else 0.0
         self._committer: GroupCommitter[EndedRow, bool] = GroupCommitter(self._end_rows, collect)
@@ -69,16 +70,48 @@ class ChunkStore:
         change = partial(_issue, _Issued(resources, test), now, again, most, most_of_one)
         return await self._database.write(change, durable=False) if most > 0 else ()
 
-    async def take(
-        self, ticket: Ticket, process: str, now: datetime, until: datetime, dead: Callable[[str], bool]
+    @writing(durable=False)
+    def take(
+        self,
+        connection: Connection,
+        ticket: Ticket,
+        process: str,
+        now: datetime,
+        until: datetime,
+        dead: Callable[[str], bool],
     ) -> Chunk | None:
         """The chunk of a ticket, leased to this process; None where there is nothing to run.
 
         Raises LeasedError where another process that is not dead runs it. One that was begun MOST_ATTEMPTS times
         without the end of a row is set aside, and its rows end as failures.
         """
-        change = partial(_take, self._ledger, ticket, process, now, until, dead)
-        return await self._database.write(change, durable=False)
+        row = select(CHUNKS).where(CHUNKS.c.batch_id == ticket.batch_id, CHUNKS.c.number == ticket.number)
+        chunk = connection.execute(row.with_for_update()).first()
+        if chunk is None or chunk.state not in UNFINISHED:
+            return None
+        if chunk.lease and chunk.lease_until > now and not dead(chunk.lease):
+            raise LeasedError(f"{chunk.lease} runs it")
+        change = update(CHUNKS).where(CHUNKS.c.batch_id == ticket.batch_id, CHUNKS.c.number == ticket.number)
+        of_batch = connection.execute(select(BATCHES).where(BATCHES.c.id == ticket.batch_id)).one()
+        if of_batch.state not in BEGINS:
+            connection.execute(change.values(lease=None, lease_until=None, issued=False))
+            return None
+        batch = batch_of(of_batch)
+        ended = select(RESULTS.c.row).where(RESULTS.c.batch_id == batch.id)
+        ended = ended.where(RESULTS.c.row.between(chunk.first_row, chunk.last_row))
+        has_ended = set(connection.execute(ended).scalars())
+        rows = [one for one in queries_of(connection, batch.id, ticket.number) if one[0] not in has_ended]
+        if chunk.attempts >= MOST_ATTEMPTS:
+            lost = [RowResult(number, "internal", now, kind="poison", error=POISON) for number, _ in rows]
+            write_rows(self._ledger, [EndedRow(batch, ticket.number, one) for one in lost], now, connection)
+            connection.execute(change.values(state="poison", reason=POISON))
+            return None
+        lease = {"lease": process, "lease_until": until, "due": until, "issued": True}
+        connection.execute(change.values(state="running", attempts=CHUNKS.c.attempts + 1, **lease))
+        begin = update(BATCHES).where(BATCHES.c.id == batch.id, BATCHES.c.state == "queued")
+        if batch.state == "queued":
+            connection.execute(begin.values(state="running", started=now))
+        return Chunk(batch, ticket.number, rows, chunk.rounds)
 
     async def renew(self, process: str, tickets: Sequence[Ticket], until: datetime) -> set[tuple[str, int]]:
         """Renew leases; returns those of which further rows may begin: batch and number."""
@@ -137,16 +170,31 @@ class ChunkStore:
         change = update(CHUNKS).where(CHUNKS.c.issued).values(issued=False, due=now)
         await self._database.write(lambda connection: connection.execute(change), durable=False)
 
-    async def states(self) -> ChunkStates:
+    @reading_apart
+    def states(self, connection: Connection) -> ChunkStates:
         """The chunks of open batches by their state."""
-        return await self._database.read_apart(_states)
+        chunks = select(CHUNKS.c.state, func.count()).join(BATCHES, BATCHES.c.id == CHUNKS.c.batch_id)
+        chunks = chunks.where(BATCHES.c.ended.is_(None)).group_by(CHUNKS.c.state)
+        tickets = select(func.count()).where(CHUNKS.c.issued, CHUNKS.c.state == "open")
+        oldest = select(func.min(BATCHES.c.created)).where(BATCHES.c.ended.is_(None), BATCHES.c.state.in_(BEGINS))
+        by_state = {row[0]: row[1] for row in connection.execute(chunks)}
+        return ChunkStates(by_state, connection.execute(tickets).scalar_one(), connection.execute(oldest).scalar())
 
-    async def lead(
-        self, name: str, process: str, now: datetime, until: datetime, dead: Callable[[str], bool] = lambda _: False
+    @writing(durable=False)
+    def lead(
+        self,
+        connection: Connection,
+        name: str,
+        process: str,
+        now: datetime,
+        until: datetime,
+        dead: Callable[[str], bool] = lambda _: False,
     ) -> bool:
         """Whether this process leads until a time: one that is not dead does at a time, for each name."""
-        change = partial(_lead, {"name": name, "process": process, "now": now, "until": until}, dead)
-        return await self._database.write(change, durable=False)
+        leader = connection.execute(select(LEADERS.c.process).where(LEADERS.c.name == name)).scalar()
+        if leader and leader != process and dead(leader):
+            connection.execute(delete(LEADERS).where(LEADERS.c.name == name, LEADERS.c.process == leader))
+        return connection.execute(LEAD, {"name": name, "process": process, "now": now, "until": until}).rowcount > 0
 
     async def flush(self) -> None:
         await self._committer.flush()
@@ -166,15 +214,6 @@ class ChunkStore:
             if len(rows) == 1:
                 return [error]
             return [(await self._end_rows([row]))[0] for row in rows]
-
-
-def _states(connection: Connection) -> ChunkStates:
-    chunks = select(CHUNKS.c.state, func.count()).join(BATCHES, BATCHES.c.id == CHUNKS.c.batch_id)
-    chunks = chunks.where(BATCHES.c.ended.is_(None)).group_by(CHUNKS.c.state)
-    tickets = select(func.count()).where(CHUNKS.c.issued, CHUNKS.c.state == "open")
-    oldest = select(func.min(BATCHES.c.created)).where(BATCHES.c.ended.is_(None), BATCHES.c.state.in_(BEGINS))
-    by_state = {row[0]: row[1] for row in connection.execute(chunks)}
-    return ChunkStates(by_state, connection.execute(tickets).scalar_one(), connection.execute(oldest).scalar())
 
 
 class _Issued(NamedTuple):
@@ -251,46 +290,6 @@ def _are_due(now: datetime) -> tuple[ColumnElement[bool], ...]:
     return CHUNKS.c.state.in_(UNFINISHED), CHUNKS.c.due <= now
 
 
-def _take(
-    ledger: LedgerWriter,
-    ticket: Ticket,
-    process: str,
-    now: datetime,
-    until: datetime,
-    dead: Callable[[str], bool],
-    connection: Connection,
-) -> Chunk | None:
-    row = select(CHUNKS).where(CHUNKS.c.batch_id == ticket.batch_id, CHUNKS.c.number == ticket.number)
-    chunk = connection.execute(row.with_for_update()).first()
-    if chunk is None or chunk.state not in UNFINISHED:
-        return None
-    if chunk.lease and chunk.lease_until > now and not dead(chunk.lease):
-        raise LeasedError(f"{chunk.lease} runs it")
-    change = update(CHUNKS).where(CHUNKS.c.batch_id == ticket.batch_id, CHUNKS.c.number == ticket.number)
-    of_batch = connection.execute(select(BATCHES).where(BATCHES.c.id == ticket.batch_id)).one()
-    if of_batch.state not in BEGINS:
-        connection.execute(change.values(lease=None, lease_until=None, issued=False))
-        return None
-    batch = batch_of(of_batch)
-    ended = select(RESULTS.c.row).where(RESULTS.c.batch_id == batch.id)
-    ended = ended.where(RESULTS.c.row.between(chunk.first_row, chunk.last_row))
-    has_ended = set(connection.execute(ended).scalars())
-    rows = [
-        (number, query) for number, query in queries_of(connection, batch.id, ticket.number) if number not in has_ended
-    ]
-    if chunk.attempts >= MOST_ATTEMPTS:
-        lost = [RowResult(number, "internal", now, kind="poison", error=POISON) for number, _ in rows]
-        write_rows(ledger, [EndedRow(batch, ticket.number, one) for one in lost], now, connection)
-        connection.execute(change.values(state="poison", reason=POISON))
-        return None
-    lease = {"lease": process, "lease_until": until, "due": until, "issued": True}
-    connection.execute(change.values(state="running", attempts=CHUNKS.c.attempts + 1, **lease))
-    begin = update(BATCHES).where(BATCHES.c.id == batch.id, BATCHES.c.state == "queued")
-    if batch.state == "queued":
-        connection.execute(begin.values(state="running", started=now))
-    return Chunk(batch, ticket.number, rows, chunk.rounds)
-
-
 def _renew(process: str, tickets: Sequence[Ticket], until: datetime, connection: Connection) -> set[tuple[str, int]]:
     ids = [(one.batch_id, one.number) for one in sorted(tickets)]
     own = tuple_(CHUNKS.c.batch_id, CHUNKS.c.number).in_(ids) & (CHUNKS.c.lease == process)
@@ -309,10 +308,3 @@ def _free(died: Sequence[str], now: datetime, connection: Connection) -> int:
     )
     freed = {"lease": None, "lease_until": None, "due": now, "issued": False}
     return connection.execute(update(CHUNKS).where(of_dead).values(**freed)).rowcount
-
-
-def _lead(values: dict[str, Any], dead: Callable[[str], bool], connection: Connection) -> bool:
-    leader = connection.execute(select(LEADERS.c.process).where(LEADERS.c.name == values["name"])).scalar()
-    if leader and leader != values["process"] and dead(leader):
-        connection.execute(delete(LEADERS).where(LEADERS.c.name == values["name"], LEADERS.c.process == leader))
-    return connection.execute(LEAD, values).rowcount > 0

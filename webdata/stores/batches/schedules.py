@@ -11,7 +11,7 @@ from webdata.stores.accounts.tables import KEYS
 from webdata.stores.batches.model import Schedule, ScheduleRun
 from webdata.stores.batches.quotas import stored
 from webdata.stores.batches.tables import SCHEDULE_RUNS, SCHEDULES
-from webdata.stores.database.store import Store, writing
+from webdata.stores.database.store import Store, reading, writing
 
 LISTED = [literal("").label("batch") if column.name == "batch" else column for column in SCHEDULES.c]
 """The columns of a schedule without its queries."""
@@ -89,9 +89,17 @@ class ScheduleStore(Store):
         values = {"batch_id": run.batch_id, "error": run.error}
         await self._database.write(lambda connection: connection.execute(change.values(**values)))
 
-    async def usable(self, schedule: Schedule, now: datetime) -> bool:
-        """Whether the key that made it opens something still, or has a successor."""
-        return await self._database.read(lambda connection: _usable(connection, schedule.key_id, now))
+    @reading
+    def usable(self, connection: Connection, schedule: Schedule, now: datetime) -> bool:
+        """Whether neither its key nor a successor of that is revoked, and the last of them opens something still."""
+        key = select(KEYS.c.id, KEYS.c.replaced_by, KEYS.c.revoked, KEYS.c.expires).where(KEYS.c.id == schedule.key_id)
+        line = key.cte("line", recursive=True)
+        following = select(KEYS.c.id, KEYS.c.replaced_by, KEYS.c.revoked, KEYS.c.expires)
+        line = line.union(following.join(line, KEYS.c.id == line.c.replaced_by))
+        keys = connection.execute(select(line)).all()
+        last = [key for key in keys if key.replaced_by is None]
+        opens = any(key.expires is None or key.expires > now for key in last)
+        return opens and all(key.revoked is None for key in keys)
 
     async def remove_old_runs(self, before: datetime, most: int) -> int:
         """Remove at most `most` runs from before a time; returns how many."""
@@ -99,18 +107,6 @@ class ScheduleStore(Store):
         return await self._database.write(
             lambda connection: _remove_runs(connection, connection.execute(old.limit(most)).all()), durable=False
         )
-
-
-def _usable(connection: Connection, key_id: str, now: datetime) -> bool:
-    """Whether neither a key nor one of its successors is revoked, and the last of them opens something still."""
-    key = select(KEYS.c.id, KEYS.c.replaced_by, KEYS.c.revoked, KEYS.c.expires).where(KEYS.c.id == key_id)
-    line = key.cte("line", recursive=True)
-    following = select(KEYS.c.id, KEYS.c.replaced_by, KEYS.c.revoked, KEYS.c.expires)
-    line = line.union(following.join(line, KEYS.c.id == line.c.replaced_by))
-    keys = connection.execute(select(line)).all()
-    last = [key for key in keys if key.replaced_by is None]
-    opens = any(key.expires is None or key.expires > now for key in last)
-    return opens and all(key.revoked is None for key in keys)
 
 
 def _remove_runs(connection: Connection, rows: Sequence[Any]) -> int:

@@ -11,6 +11,7 @@ from webdata.domain.events import WebhookTest
 from webdata.stores.accounts.tables import DELIVERIES, EVENTS, WEBHOOKS
 from webdata.stores.database.database import Database
 from webdata.stores.database.group_commit import GroupCommitter
+from webdata.stores.database.store import Store, reading_apart
 from webdata.stores.webhooks.model import (
     FAILING_FOR,
     MOST_FAILURES,
@@ -83,14 +84,14 @@ GIVE_UP = DISABLE.where(WEBHOOKS.c.failures >= MOST_FAILURES, WEBHOOKS.c.failing
 GIVEN_UP = f"{MOST_FAILURES} attempts in a row have failed, over {FAILING_FOR.days} days"
 
 
-class DeliveryStore:
+class DeliveryStore(Store):
     """The deliveries that are due. Each is leased by one process at a time.
 
     A crash of the machine may undo what was written last: then deliveries are repeated.
     """
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        super().__init__(database)
         self._committer: GroupCommitter[DeliveryAttempt, bool] = GroupCommitter(self._finish)
 
     async def is_due(self, now: datetime) -> bool:
@@ -130,9 +131,15 @@ class DeliveryStore:
         change = update(DELIVERIES).where(DELIVERIES.c.lease.in_(died)).values(lease=None, next_attempt=now)
         return await self._database.write(lambda connection: connection.execute(change).rowcount)
 
-    async def waiting(self) -> WaitingDeliveries:
+    @reading_apart
+    def waiting(self, connection: Connection) -> WaitingDeliveries:
         """The deliveries that are due or will be, for metrics."""
-        return await self._database.read_apart(_waiting)
+        some = select(DELIVERIES.c.event_id).join(WEBHOOKS, WEBHOOKS.c.id == DELIVERIES.c.webhook_id)
+        some = some.where(WEBHOOKS.c.enabled, DELIVERIES.c.next_attempt.is_not(None)).limit(MOST_WAITING)
+        ids = some.subquery().c.event_id
+        number, oldest = connection.execute(select(func.count(), func.min(ids))).one()  # ids sort by time
+        since = connection.execute(select(EVENTS.c.created).where(EVENTS.c.id == oldest)).scalar()
+        return WaitingDeliveries(number, since)
 
     async def remove_old(self, before: datetime, most: int) -> int:
         """Remove at most `most` events from before a time, with their deliveries; returns how many."""
@@ -176,14 +183,6 @@ def _lease(
             LEASE, [{"event": row.event_id, "webhook": row.id, "by": process, "until": until} for row in taken]
         )
     return [DueDelivery(row.event_id, row.type, webhook_of(row), row.body, row.step) for row in taken]
-
-
-def _waiting(connection: Connection) -> WaitingDeliveries:
-    some = select(DELIVERIES.c.event_id).join(WEBHOOKS, WEBHOOKS.c.id == DELIVERIES.c.webhook_id)
-    some = some.where(WEBHOOKS.c.enabled, DELIVERIES.c.next_attempt.is_not(None)).limit(MOST_WAITING)
-    ids = some.subquery().c.event_id
-    number, oldest = connection.execute(select(func.count(), func.min(ids))).one()  # ids sort by time
-    return WaitingDeliveries(number, connection.execute(select(EVENTS.c.created).where(EVENTS.c.id == oldest)).scalar())
 
 
 def _finish_all(connection: Connection, attempts: Sequence[DeliveryAttempt]) -> None:
