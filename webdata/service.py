@@ -38,7 +38,7 @@ from webdata.batches.upkeep import BatchUpkeep
 from webdata.config.config import Config
 from webdata.crawling.samples import Samples
 from webdata.crawling.warm_crawlers import Call, Observer, WarmCrawlers, load_spiders, scrapy_settings
-from webdata.faces.api.account import account_pages
+from webdata.faces.api.account import AccountPages
 from webdata.faces.api.answers import AnswerPages
 from webdata.faces.api.app import Api
 from webdata.faces.api.batches import BatchPages
@@ -283,7 +283,7 @@ class Service:
         self.mcp = self._mcp(stores) if self.config.mcp else None
         doors = [*([self.mcp.door()] if self.mcp else []), *self._dialects(stores)]
         key_pages = [
-            *account_pages(stores.batches.stored),
+            *AccountPages(stores.batches.stored).pages(),
             *WebhookPages(self.webhooks).pages(),
             *self._batch_pages(stores),
             *([file_page(self.files)] if self.files else []),

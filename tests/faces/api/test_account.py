@@ -6,7 +6,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from pytest_twisted import ensureDeferred
 
-from webdata.faces.api.account import ACCOUNT, USAGE
+from webdata.faces.api.account import KEY_PAGES
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT
 
 
@@ -15,7 +15,7 @@ async def test_the_account_has_credits_plan_and_key(send, test_secret):
     """The account has credits, plan and key, by its schema, and never the secret."""
     response = await send("/api/v1/account")
 
-    Draft202012Validator(ACCOUNT.schema).validate(response.json)
+    Draft202012Validator(KEY_PAGES[0].schema).validate(response.json)
     assert (response.json["account"]["id"], response.json["credits"], response.json["key"]["test"]) == (
         DEFAULT_ACCOUNT,
         1000,
@@ -35,7 +35,7 @@ async def test_the_usage_is_grouped(send, live_secret, group_by):
         await send(f"/v1/search?q={term}", headers={"X-Api-Key": live_secret})
     response = await send(f"/api/v1/usage?group_by={group_by}")
 
-    Draft202012Validator(USAGE.schema).validate(response.json)
+    Draft202012Validator(KEY_PAGES[1].schema).validate(response.json)
     [row] = response.json["usage"]
     assert (row["calls"], row["credits"], row["cached"], row["released"]) == (2, 2, 0, 0)
     if group_by != "key":

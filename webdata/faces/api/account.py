@@ -1,9 +1,8 @@
 """`GET /api/v1/account` and `GET /api/v1/usage`: what a caller may know of the account behind its key."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, date, datetime, time, timedelta
-from functools import partial
 from typing import Annotated, TypedDict, cast
 
 from pydantic import BeforeValidator, ValidationInfo, field_validator
@@ -11,7 +10,7 @@ from pydantic import BeforeValidator, ValidationInfo, field_validator
 from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Query, explained
 from webdata.domain.shapes import Day, Natural, Time, described, time_or_null
-from webdata.faces.api.key_pages import KeyCall, KeyPage
+from webdata.faces.api.key_pages import KeyCall, KeyPages, key_page
 from webdata.stores.batches.model import Stored, quota_of
 from webdata.stores.ledger.model import GroupBy
 
@@ -160,67 +159,59 @@ class UsageRecord(TypedDict):
     usage: list[UsageRow]
 
 
-async def _nothing(_account_id: str, _test: bool) -> Stored:
-    return Stored()
+class AccountPages(KeyPages):
+    """Both pages, which tell how much is stored."""
 
+    def __init__(self, how_much: HowMuch) -> None:
+        self._how_much = how_much
 
-async def _account(how_much: HowMuch, call: KeyCall) -> AccountRecord:
-    account, key = call.caller.account, call.caller.key
-    used, most = (await how_much(account.id, key.test))._asdict(), quota_of(account.plan, key.test)._asdict()
-    return {
-        "account": {"id": account.id, "name": account.name, "created": account.created.isoformat()},
-        "credits": call.caller.balance,
-        "plan": cast(PlanRecord, asdict(account.plan)),
-        "quotas": cast(QuotasRecord, {name: {"used": used[name], "most": most[name]} for name in most}),
-        "key": {
-            "id": key.id,
-            "name": key.name,
-            "test": key.test,
-            "scopes": sorted(key.scopes),
-            "engines": list(key.engines),
-            "expires": time_or_null(key.expires),
-            "archive_days": key.archive_days,
-        },
-    }
+    @key_page(
+        "GET",
+        "/api/v1/account",
+        "the account of the key: credits, plan, and what the key opens",
+        AccountQuery,
+        "account",
+    )
+    async def _account(self, call: KeyCall) -> AccountRecord:
+        account, key = call.caller.account, call.caller.key
+        used, most = (await self._how_much(account.id, key.test))._asdict(), quota_of(account.plan, key.test)._asdict()
+        return {
+            "account": {"id": account.id, "name": account.name, "created": account.created.isoformat()},
+            "credits": call.caller.balance,
+            "plan": cast(PlanRecord, asdict(account.plan)),
+            "quotas": cast(QuotasRecord, {name: {"used": used[name], "most": most[name]} for name in most}),
+            "key": {
+                "id": key.id,
+                "name": key.name,
+                "test": key.test,
+                "scopes": sorted(key.scopes),
+                "engines": list(key.engines),
+                "expires": time_or_null(key.expires),
+                "archive_days": key.archive_days,
+            },
+        }
 
-
-async def _usage(call: KeyCall) -> UsageRecord:
-    query, account = call.query, call.caller.account
-    last = min(query.until or datetime.now(UTC).date(), LATEST)
-    first = query.since or max(last, date.min + SHOWN_DAYS * DAY) - SHOWN_DAYS * DAY
-    rows = await call.ledger.usage(account.id, query.group_by, _midnight(first), _midnight(last + DAY))
-    return {
-        "account": account.id,
-        "group_by": query.group_by,
-        "since": first.isoformat(),
-        "until": last.isoformat(),
-        "usage": [cast(UsageRow, asdict(row)) for row in rows],
-    }
+    @key_page("GET", "/api/v1/usage", "what the account has used, by day, endpoint or key", UsageQuery, "usage")
+    async def _usage(self, call: KeyCall) -> UsageRecord:
+        query, account = call.query, call.caller.account
+        last = min(query.until or datetime.now(UTC).date(), LATEST)
+        first = query.since or max(last, date.min + SHOWN_DAYS * DAY) - SHOWN_DAYS * DAY
+        rows = await call.ledger.usage(account.id, query.group_by, _midnight(first), _midnight(last + DAY))
+        return {
+            "account": account.id,
+            "group_by": query.group_by,
+            "since": first.isoformat(),
+            "until": last.isoformat(),
+            "usage": [cast(UsageRow, asdict(row)) for row in rows],
+        }
 
 
 def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-ACCOUNT = KeyPage(
-    "/api/v1/account",
-    "the account of the key: credits, plan, and what the key opens",
-    AccountQuery,
-    AccountRecord,
-    partial(_account, _nothing),
-    "account",
-)
-USAGE = KeyPage(
-    "/api/v1/usage",
-    "what the account has used, by day, endpoint or key",
-    UsageQuery,
-    UsageRecord,
-    _usage,
-    "usage",
-)
-KEY_PAGES = (ACCOUNT, USAGE)
+async def _nothing(_account_id: str, _test: bool) -> Stored:
+    return Stored()
 
 
-def account_pages(how_much: HowMuch) -> list[KeyPage]:
-    """Both pages, which tell how much is stored."""
-    return [replace(ACCOUNT, reply=partial(_account, how_much)), USAGE]
+KEY_PAGES = AccountPages(_nothing).pages()
