@@ -11,7 +11,7 @@ from webdata.accounts.webhooks.delivery import DeliveryWorker
 from webdata.accounts.webhooks.sender import WebhookSender
 from webdata.accounts.webhooks.urls import WebhookUrls
 from webdata.config.config import Config
-from webdata.runtime.process.child_process import settings_of_child, tell_parent, when_parent_stops
+from webdata.runtime.process.child_process import run_child, tell_parent, when_parent_stops
 from webdata.runtime.process.logs import log_to_standard_error
 from webdata.runtime.process.names import is_dead, this_process
 from webdata.stores.sql_stores import attach_deliveries
@@ -23,7 +23,7 @@ def main() -> None:
     """Deliver until the parent stops this process."""
     os.nice(NICENESS)
     log_to_standard_error()
-    asyncio.run(_run(settings_of_child()))
+    run_child("The process that delivers webhooks", lambda config: asyncio.run(_run(config)))
 
 
 async def _run(config: Config) -> None:

@@ -4,7 +4,6 @@ It imports what uses the reactor when it runs, after it has installed one.
 """
 
 import asyncio
-import logging
 import os
 import signal
 import sys
@@ -19,8 +18,7 @@ from webdata.batches.parts import RecordMover
 from webdata.batches.submissions import Submissions
 from webdata.batches.upkeep import BatchUpkeep
 from webdata.config.config import Config
-from webdata.domain.errors import ConfigError, DatabaseUnavailableError
-from webdata.runtime.process.child_process import settings_of_child, tell_parent, when_parent_stops
+from webdata.runtime.process.child_process import run_child, tell_parent, when_parent_stops
 from webdata.runtime.process.disk import lacks_room
 from webdata.runtime.process.logs import log_to_standard_error
 from webdata.runtime.process.memory import collect_less, tune_heap
@@ -39,8 +37,6 @@ if TYPE_CHECKING:
     from webdata.crawling.warm_crawlers import WarmCrawlers
     from webdata.observability.metrics import Metrics
 
-logger = logging.getLogger(__name__)
-
 NICENESS = 10
 """The niceness of a child of the service, whose own calls go first."""
 SWITCH_SECONDS = 0.0005
@@ -55,11 +51,7 @@ def main() -> None:
     """Run batches as a child of the service, until it stops."""
     os.nice(NICENESS)
     sys.setswitchinterval(SWITCH_SECONDS)
-    try:
-        run(settings_of_child(), child=True)
-    except (ConfigError, DatabaseUnavailableError) as error:  # it was there when the service began
-        logger.error("The process that runs batches cannot begin: %s", error)  # noqa: TRY400  # the message says all
-        sys.exit(1)
+    run_child("The process that runs batches", partial(run, child=True))
 
 
 def run(config: Config, *, child: bool = False) -> None:
@@ -126,7 +118,7 @@ class Program:
         """Run batches until `stop`."""
         from webdata.accounts.access.upstream_budgets import UpstreamBudgets  # noqa: PLC0415
         from webdata.crawling.warm_crawlers import WarmCrawlers, load_spiders, scrapy_settings  # noqa: PLC0415
-        from webdata.observability.metrics import Metrics, call_metrics  # noqa: PLC0415
+        from webdata.observability.metrics import Metrics, call_metrics, serve  # noqa: PLC0415
         from webdata.sandbox.server import Sandbox  # noqa: PLC0415
 
         config = self._config
@@ -143,7 +135,7 @@ class Program:
             opened.push_async_callback(crawlers.close, config.deadline)
             metrics.collect_from(lambda: call_metrics(crawlers))
             if config.worker_metrics is not None:
-                opened.callback(_serve_metrics(config.worker_metrics, metrics).stopListening)
+                opened.callback(serve(config.worker_metrics, metrics).stopListening)
             collect_less()
             tune_heap()
             self._worker = self._made_worker(stores, ephemeral, crawlers, metrics)
@@ -197,23 +189,3 @@ class Program:
 
         lacks_disk = partial(lacks_room, config.batch_folders)
         return BatchWorker(worker, stores.chunks, runner, is_dead, crawlers.seconds_open, ended, lacks_disk)
-
-
-def _serve_metrics(address: str, metrics: "Metrics") -> Any:
-    """The port on which `GET /metrics` is answered; raises ConfigError for one that cannot be used."""
-    from prometheus_client.twisted import MetricsResource  # noqa: PLC0415
-    from twisted.internet import reactor as installed  # noqa: PLC0415
-    from twisted.internet.error import CannotListenError  # noqa: PLC0415
-    from twisted.web.resource import Resource  # noqa: PLC0415
-    from twisted.web.server import Site  # noqa: PLC0415
-
-    reactor: Any = installed
-    host, _, port = address.rpartition(":")
-    root = Resource()
-    root.putChild(b"metrics", MetricsResource(metrics.registry))
-    try:
-        return reactor.listenTCP(int(port), Site(root), interface=host.strip("[]"))
-    except CannotListenError as error:
-        raise ConfigError(
-            f"WEBDATA_WORKER_METRICS cannot be {address}, which is taken or not of this machine: give another, or off"
-        ) from error

@@ -27,7 +27,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from webdata.crawling.warm_crawlers import Answer, Call, EngineBudget, WarmCrawlers
-from webdata.domain.errors import outcome_of
+from webdata.domain.errors import ConfigError, outcome_of
 from webdata.domain.proxies import Verdict
 from webdata.domain.query import Region
 from webdata.stores.webhooks.model import AttemptResult
@@ -202,6 +202,26 @@ def _transport(budget: EngineBudget, end: Answer | Exception) -> str:
     if isinstance(end, Answer):
         return end.transport
     return budget.attempts[-1]["transport"] if budget.attempts else ""
+
+
+def serve(address: str, metrics: "Metrics") -> Any:
+    """The port of a worker on which `GET /metrics` is answered; raises ConfigError for one that cannot be used."""
+    from prometheus_client.twisted import MetricsResource  # noqa: PLC0415
+    from twisted.internet import reactor as installed  # noqa: PLC0415
+    from twisted.internet.error import CannotListenError  # noqa: PLC0415
+    from twisted.web.resource import Resource  # noqa: PLC0415
+    from twisted.web.server import Site  # noqa: PLC0415
+
+    reactor: Any = installed
+    host, _, port = address.rpartition(":")
+    root = Resource()
+    root.putChild(b"metrics", MetricsResource(metrics.registry))
+    try:
+        return reactor.listenTCP(int(port), Site(root), interface=host.strip("[]"))
+    except CannotListenError as error:
+        raise ConfigError(
+            f"WEBDATA_WORKER_METRICS cannot be {address}, which is taken or not of this machine: give another, or off"
+        ) from error
 
 
 def call_metrics(crawlers: WarmCrawlers) -> Iterator[Metric]:

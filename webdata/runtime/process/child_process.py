@@ -7,6 +7,7 @@ through a pipe of its own: lines of JSON.
 
 import asyncio
 import contextlib
+import logging
 import os
 import pickle
 import signal
@@ -18,6 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+
+from webdata.domain.errors import ConfigError, DatabaseUnavailableError
+
+logger = logging.getLogger(__name__)
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that a terminal or a service manager sends to all processes; the parent handles them and stops the child."""
@@ -159,6 +164,15 @@ def framed(answer: object) -> bytes:
 def settings_of_child() -> Any:
     """In the child: the settings that it was started with."""
     return pickle.load(sys.stdin.buffer)  # noqa: S301  # from the parent
+
+
+def run_child(what: str, run: Callable[[Any], None]) -> None:
+    """In the child: run with the settings that it was started with. Why it cannot begin is logged in a line."""
+    try:
+        run(settings_of_child())
+    except (ConfigError, DatabaseUnavailableError) as error:  # it was there when the service began
+        logger.error("%s cannot begin: %s", what, error)  # noqa: TRY400  # the message says all
+        sys.exit(1)
 
 
 def tell_parent(*message: str) -> None:
