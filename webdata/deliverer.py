@@ -11,8 +11,8 @@ from webdata.accounts.webhooks.delivery import DeliveryWorker
 from webdata.accounts.webhooks.sender import WebhookSender
 from webdata.accounts.webhooks.urls import WebhookUrls
 from webdata.config.config import Config
+from webdata.observability.logs import log_to_standard_error
 from webdata.runtime.process.child_process import run_child, tell_parent, when_parent_stops
-from webdata.runtime.process.logs import log_to_standard_error
 from webdata.runtime.process.names import is_dead, this_process
 from webdata.stores.sql_stores import attach_deliveries
 

@@ -86,7 +86,7 @@ def _serve_together(config: Config, listening: "Listening") -> None:
 
     from webdata.accounts.access.invitations import first_secrets
     from webdata.crawling.warm_crawlers import load_spiders
-    from webdata.runtime.process.logs import log_to_standard_error
+    from webdata.observability.logs import log_to_standard_error
     from webdata.runtime.process.temporary_files import locked_folder
     from webdata.runtime.process.workers import Workers
     from webdata.runtime.server.banner import banner, lines_of_keys, show

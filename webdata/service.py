@@ -87,10 +87,10 @@ from webdata.faces.mcp.batch_tools import BatchTools
 from webdata.faces.mcp.door import McpDoor
 from webdata.fetching.egress.names import NameResolver
 from webdata.fetching.egress.reactor_names import ReactorNames
+from webdata.observability.logs import log_to_standard_error
 from webdata.observability.metrics import Metrics, access_metrics, call_metrics
 from webdata.observability.recent_calls import RecentCalls
 from webdata.observability.stored_state import StoredState
-from webdata.runtime.process.logs import log_to_standard_error
 from webdata.runtime.process.memory import collect_less, tune_heap
 from webdata.runtime.process.names import this_process
 from webdata.runtime.process.on_demand import OnDemandProcess

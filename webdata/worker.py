@@ -18,9 +18,9 @@ from webdata.batches.parts import RecordMover
 from webdata.batches.submissions import Submissions
 from webdata.batches.upkeep import BatchUpkeep
 from webdata.config.config import Config
+from webdata.observability.logs import log_to_standard_error
 from webdata.runtime.process.child_process import run_child, tell_parent, when_parent_stops
 from webdata.runtime.process.disk import lacks_room
-from webdata.runtime.process.logs import log_to_standard_error
 from webdata.runtime.process.memory import collect_less, tune_heap
 from webdata.runtime.process.names import is_dead, this_process
 from webdata.runtime.process.reactor import install_reactor

@@ -88,7 +88,7 @@ PRIVATE_NAMES = [
         "a bound on the idle connections to all hosts together",
     ),
     ("fetching.egress.connect", "Twisted, HTTPConnectionPool", "_reactor", "connecting to allowed addresses alone"),
-    ("runtime.process.logs", "Python, logging", "_srcfile", "logging without a look at the stack"),
+    ("observability.logs", "Python, logging", "_srcfile", "logging without a look at the stack"),
     (
         "crawling.engine_loader",
         "Scrapy, SpiderLoader",

@@ -6,7 +6,7 @@ import pytest
 
 from webdata.domain.errors import UnsupportedContentError
 from webdata.pages._documents import document_text
-from webdata.pages.kinds import OFFICE, PDF
+from webdata.runtime.wire.kinds import OFFICE, PDF
 
 
 @pytest.mark.parametrize(("name", "library", "media"), [("pdf", "pypdfium2", PDF), ("office", "anydoc", min(OFFICE))])

@@ -19,8 +19,8 @@ from tests.composed_office import (
     xlsx,
 )
 from webdata.domain.errors import UnsupportedContentError
-from webdata.pages.kinds import Kind, kind
 from webdata.pages.url import page
+from webdata.runtime.wire.kinds import Kind, kind
 
 URL = "https://example.com/files/a"
 LINKS = (

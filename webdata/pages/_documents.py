@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from webdata.domain.errors import UnsupportedContentError
 from webdata.domain.extras import has_extra, missing_extra
-from webdata.pages.kinds import OFFICE, PDF
 from webdata.resources.terms.page_ranges import page_range
 from webdata.resources.url_request import DocumentFacts
+from webdata.runtime.wire.kinds import OFFICE, PDF
 
 
 @dataclass(frozen=True)

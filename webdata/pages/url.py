@@ -16,9 +16,9 @@ from webdata.pages._url.scripted import holds_text
 from webdata.pages._url.selection import Selection, TooComplexError
 from webdata.pages._url.shells import is_shell
 from webdata.pages.encoding import decoded
-from webdata.pages.kinds import PDF, Kind, kind
 from webdata.resources.terms.extraction import Extracted, Extraction
 from webdata.resources.url_request import Format, UrlConfig, UrlQuery, UrlRecord
+from webdata.runtime.wire.kinds import PDF, Kind, kind
 
 __all__ = ["Removal", "needs_scripts", "page", "record", "removals"]
 

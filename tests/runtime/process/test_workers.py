@@ -23,7 +23,7 @@ from itertools import count
 from webdata.runtime.process import workers
 from webdata.config.config import Config
 from webdata.domain.errors import ConfigError
-from webdata.runtime.process.logs import log_to_standard_error
+from webdata.observability.logs import log_to_standard_error
 from webdata.runtime.server.listening import Listening
 from webdata.runtime.process.workers import Workers
 

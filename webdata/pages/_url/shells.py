@@ -9,7 +9,7 @@ from webdata.pages._url.blocks import spaced
 from webdata.pages._url.bounds import without_hidden_parts
 from webdata.pages._url.weights import size
 from webdata.pages.encoding import decoded
-from webdata.pages.kinds import Kind, kind
+from webdata.runtime.wire.kinds import Kind, kind
 
 LONGEST = 1_000_000
 """Bytes of the longest page that is checked, in 50 ms at most; a shell is rarely a tenth of it."""

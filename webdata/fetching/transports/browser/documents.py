@@ -18,7 +18,7 @@ from scrapy.exceptions import DownloadCancelledError, IgnoreRequest, ResponseDat
 
 from webdata.fetching.transports.browser.page_parts import PageParts
 from webdata.fetching.transports.http import check_headers
-from webdata.pages.kinds import Kind, kind
+from webdata.runtime.wire.kinds import Kind, kind
 
 CHUNK = 1024 * 1024
 MAX_RENDERED = 1024 * 1024
