@@ -29,3 +29,16 @@ import pytest
 def test_lists_tables_and_listings_are_normalised(within, html, expected):
     """Numbers of items, nested tables and the language of listings are converted as far as Markdown has them."""
     assert within(html) == expected
+
+
+def test_a_table_with_one_filled_cell_in_each_row_only_arranges(after):
+    """Empty cells and pictures without a text hold columns open."""
+    cell = "<td><a href='/u'>ann</a> <p>An answer.</p></td>"
+    rows = f"<tr><td><img src=s.gif height=1 width=40></td>{cell}</tr><tr><td></td><td>12 points</td></tr>"
+    assert after(f"<table>{rows}</table>") == "[ann](https://site.example.org/u)\n\nAn answer.\n\n12 points"
+
+
+def test_a_cell_with_a_listing_and_other_text_is_no_code(after):
+    """An answer with a listing, beside an empty cell, is no listing itself."""
+    answer = "<td>By ann <p>Open it:</p><pre><code>gate --open</code></pre></td>"
+    assert after(f"<table><tr><td></td>{answer}</tr></table>") == "By ann\n\nOpen it:\n\n```\ngate --open\n```"

@@ -155,6 +155,13 @@ def test_chrome_around_the_content_is_removed(read, html):
         ),
         (
             (
+                "<div role=tablist><b role=tab aria-controls=p aria-selected=true>All</b>"
+                "<b role=tab aria-controls=p>Some</b></div><div role=tabpanel id=p>one</div>"
+            ),
+            "**All**\n\none",
+        ),
+        (
+            (
                 "<div><label for=a>npm</label><label for=b>yarn</label></div><div><div>install</div><div>add</div>"
                 "</div><input type=radio id=a><input type=radio id=b>"
             ),
@@ -663,3 +670,30 @@ def test_parts_of_an_article_without_links_are_text_whatever_their_names(read, h
     head = "<meta property=og:type content=article><title>T</title>"
     part = f"<p>{NOTE * 4}</p><div class=share-prices>{html}</div><p>{NOTE * 4}</p>"
     assert ("9.99" in read(f"{head}<article><h1>T</h1>{part}</article>")) is is_left
+
+
+def test_a_label_of_a_shown_value_stays(after):
+    """A label leads to a field; where a page only shows the value, it is a term, as the header of a row is."""
+    shown = "<ul><li><label for=a>State:</label> <span id=a>open</span></li></ul>"
+    headed = "<table><tr><th><label for=b>Part</label></th><td>North</td></tr></table>"
+    asked = "<p>Say</p><label for=c>Your name</label><input id=c>"
+    assert after(f"{shown}{headed}{asked}") == "- State: open\n\n| Part | North |\n| --- | --- |\n\nSay"
+
+
+@pytest.mark.parametrize("content", ["page", "main"])
+def test_fields_of_any_type_that_documentation_explains_stay(read, content):
+    """Also a number, also a single one that nothing sends, in both extents."""
+    row = "<div><label for={0}>{0}</label> <i>int</i><p>What {0} does.</p><input id={0} type=number></div>"
+    forms = f"<form><h3>Query</h3>{row.format('limit')}{row.format('offset')}</form><form>{row.format('accept')}</form>"
+    meta = "<meta name=generator content='readme.io'>"
+    text = read(f"{meta}<main><h1>T</h1>{NOTE * 8}{forms}</main>", content=content)
+    assert [name for name in ("limit", "offset", "accept") if f"{name} *int*" in text] == ["limit", "offset", "accept"]
+
+
+def test_the_name_of_the_first_author_of_a_thread_stays(read):
+    """A class that says `author` is no chrome around the posts, though nothing stands before it."""
+    post = "<div class=email-header><div class=email-author><h2>{}</h2></div></div><div class=email-body>{}</div>"
+    first, rest = (post.format(name, f"<p>{NOTE * 8}</p>") for name in ("Ann Smith", "Bob Jones"))
+    text = read(f"<h3 class=quoted-switch>T</h3><div class=first>{first}</div><div class=replies>{rest}</div>")
+    assert "## Ann Smith" in text
+    assert "## Bob Jones" in text

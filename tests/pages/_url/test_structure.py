@@ -519,3 +519,10 @@ def test_the_structure_of_a_page_stays(within, html, checks):
 def test_what_stands_behind_the_end_of_a_page_is_in_it(read, between):
     """Browsers show what comes after the ends of `body` and `html`, and a second body, behind the first."""
     assert read(f"<html><body><h1>One</h1><p>two</p>{between}<p>three</p></body></html>") == "# One\n\ntwo\n\nthree\n"
+
+
+def test_a_link_to_the_part_around_it_is_text(after):
+    """A sign that leads to its own part goes, and words that do stay without their link."""
+    part = "<div id=p><a href='#p'>§</a><p>Part of it</p></div>"
+    term = "<dl><dt id=f><a href='#f'><code>-f</code></a></dt><dd>Opens it.</dd></dl>"
+    assert after(part + term) == "Part of it\n\n**`-f`**\n\nOpens it."

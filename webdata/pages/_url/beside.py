@@ -195,4 +195,6 @@ def _is_form_beside(element: HtmlElement, kind: PageKind, weights: Weights) -> b
         return False
     if element.find(".//*[@itemprop='price']") is not None:
         return False
+    if kind is PageKind.DOCUMENTATION and element.find(".//label") is not None:
+        return False  # those of other forms are gone
     return weights.text[element] < MUCH * weights.whole and weights.share(element) < MUCH

@@ -211,12 +211,19 @@ def is_layout(table: HtmlElement) -> bool:
     rows = rows_of(table)
     if table.get("role") in ("presentation", "none") or max((len(row) for row in rows), default=0) < 2:
         return True
+    if max(sum(map(_is_filled, row)) for row in rows) < 2:
+        return True
     cells = [cell for row in rows for cell in row]
     headed = table.find("caption") is not None or any(cell.tag == "th" for cell in cells)
     if table.find(".//table") is not None:
         return not headed or any(len(cell.text_content()) > LONGEST for cell in cells)
     blocks = sum(1 for cell in cells for block in cell if block.tag in LAYOUT)
     return not headed and (any(len(cell.text_content()) > LONGEST for cell in cells) or blocks > 2 * len(rows))
+
+
+def _is_filled(cell: HtmlElement) -> bool:
+    """Whether a cell shows something; a picture without a text may only hold its column open."""
+    return bool(cell.text_content().strip()) or any(picture.get("alt") for picture in cell.iter("img"))
 
 
 def _unfold(table: HtmlElement) -> None:

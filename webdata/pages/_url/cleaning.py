@@ -10,7 +10,7 @@ Nothing within prose, lists, tables of data, terms, listings and quotations is r
 
 import re
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from lxml.html import HtmlElement
 
@@ -51,6 +51,7 @@ FIELDS = frozenset(["text", "email", "tel", "password", "url", "search", "textar
 DIALOGS = frozenset(["dialog", "alertdialog"])
 INNER = frozenset(["article", "main"])
 PAGE = frozenset(["body", "html", "main"])
+TERMS = frozenset(["dt", "th"])
 SENTENCES = frozenset(["dd", "li", "p", "td"])
 TEXTS = frozenset(["p", "pre", "ol", "ul"])
 WHOLES = frozenset(["blockquote", "code", "dl", "figure", "li", "ol", "p", "pre", "table", "ul"])
@@ -144,11 +145,12 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
     weights = removals.weights(body)
     outside = _outside(weights)
     links = [element for element in _links_around(weights, outside, kind) if element not in heads]
+    names = CHROME_NAMES - {"author"} if kind is PageKind.THREAD else CHROME_NAMES
     if kind not in (PageKind.LISTING, PageKind.OTHER):
         links = with_records(links, weights)
     removals.drop(
         body,
-        ("named chrome around the content", (e for e in named_around(weights, CHROME_NAMES) if e not in heads)),
+        ("named chrome around the content", (e for e in named_around(weights, names) if e not in heads)),
         ("links around the content", with_headings(emptied(links, weights))),
         ("cards of other pages", with_headings(cards_of_others(weights, outside, kind))),
     )
@@ -205,6 +207,7 @@ def is_aside(element: HtmlElement) -> bool:
 def _forms(parts: list[HtmlElement], weights: Weights, kind: PageKind) -> Iterator[HtmlElement]:
     """Forms with several fields for words, and labels of boxes; on a product's page these may be its variants."""
     kept: set[HtmlElement | None] = set()
+    identified = {name: element for element in parts if (name := element.get("id"))}
     for element in parts:
         if element.getparent() in kept:
             kept.add(element)
@@ -212,20 +215,33 @@ def _forms(parts: list[HtmlElement], weights: Weights, kind: PageKind) -> Iterat
             fields = sum(1 for field in element.iter("input", "textarea") if field.get("type", "text") in FIELDS)
             choices = sum(weights.text[field] for field in element.iter("label", "select"))
             is_prose = weights.prose[element] - choices > SOME * weights.total
-            if kind is PageKind.DOCUMENTATION and sum(weights.text[p] > 0 for p in element.iter("p")) >= fields > 1:
-                is_prose = True  # parameters of a call, each with what it does
+            if kind is PageKind.DOCUMENTATION and _is_explained(element, weights):
+                is_prose = True
                 kept.add(element)
             if fields > 1 and element not in weights.headed and not is_prose:
                 yield element
-        elif kind is not PageKind.PRODUCT and _is_label(element) and not weights.prose[element] and element not in kept:
-            yield element
+        elif element.tag == "label" and kind is not PageKind.PRODUCT and _is_of_field(element, identified):
+            yield from () if element in kept or weights.prose[element] else [element]
 
 
-def _is_label(element: HtmlElement) -> bool:
-    """Whether an element is the label of a field."""
-    if element.tag != "label":
+def _is_explained(form: HtmlElement, weights: Weights) -> bool:
+    """Whether a form holds parameters of a call, each with what it does; a single one is nothing to be sent."""
+    fields = [*form.iter("input", "select", "textarea")]
+    shown = [field for field in fields if field.get("type") not in ("hidden", "submit", "button")]
+    explained = sum(weights.text[paragraph] > 0 for paragraph in form.iter("p"))
+    return explained >= len(shown) > (1 if len(fields) > len(shown) or form.find(".//button") is not None else 0)
+
+
+def _is_of_field(label: HtmlElement, identified: Mapping[str, HtmlElement]) -> bool:
+    """Whether a label is that of a field; where its page only shows the value it is a term."""
+    if next(label.iterdescendants("input"), None) is not None:
+        return True
+    if (name := label.get("for")) is None:
         return False
-    return element.get("for") is not None or next(element.iterdescendants("input"), None) is not None
+    field, around = identified.get(name), label.getparent()
+    if field is None:
+        return around is None or around.tag not in TERMS
+    return field.tag in CONTROLS or not field.text_content().strip()
 
 
 def _is_control(element: HtmlElement, weights: Weights) -> bool:

@@ -214,16 +214,24 @@ def footnotes(root: HtmlElement) -> None:
 
 
 def permanent(root: HtmlElement) -> None:
-    """Remove the links of headings to themselves, but not their text."""
+    """Remove the links of headings and other parts to themselves, but not their text."""
     marks = []
-    for link in root.xpath(".//*[self::h1 or self::h2 or self::h3 or self::h4 or self::h5 or self::h6]//a"):
-        if not (link.get("href") or "").startswith("#"):
+    targets = {name for element in root.iter("*") if (name := element.get("id"))}
+    headed = {link for heading in root.iter(*HEADINGS) for link in heading.iter("a")}
+    for link in [*root.iter("a")]:
+        href = link.get("href") or ""
+        name = unquote(href[1:]) if href.startswith("#") else None
+        if name is None or not (link in headed or (name in targets and _is_within(link, name))):
             continue
-        if PERMANENT.fullmatch(link.text_content()):
+        if PERMANENT.fullmatch(link.text_content()) and link.find(".//img") is None:
             marks.append(link)
         else:
             _unlink(link)
     drop(marks)
+
+
+def _is_within(link: HtmlElement, name: str) -> bool:
+    return any(around.get("id") == name for around in link.iterancestors())
 
 
 def _unlink(link: HtmlElement) -> None:

@@ -291,8 +291,10 @@ def _has_only_numbers(element: HtmlElement) -> bool:
 
 
 def _is_code_cell(cell: HtmlElement) -> bool:
-    if CODE.search(cell.get("class", "")) or cell.find(".//pre") is not None:
+    if CODE.search(cell.get("class", "")):
         return True
+    if (pre := cell.find(".//pre")) is not None:
+        return cell.text_content().strip() == pre.text_content().strip()  # not a comment with code
     inner = [*cell]
     return len(inner) == 1 and inner[0].tag == "code" and not (cell.text or inner[0].tail or "").strip()
 

@@ -28,6 +28,9 @@ LONGEST_BLANK = 500
 """Spaces around a text at the beginning of a panel, which may be that of thousands of tabs."""
 SENTENCES = frozenset(["p", "li", "dd", "td", "blockquote"])
 
+Tab = tuple[HtmlElement, HtmlElement | None]
+"""A tab, and its panel."""
+
 
 def opened(root: HtmlElement, base: str) -> None:
     """Put in place, before anything is removed, what the markup holds apart from where a reader sees it.
@@ -103,11 +106,17 @@ def _label_tabs(root: HtmlElement) -> None:
         if all(panel is None for _, panel in pairs):
             beside = panels.get(tablist.getparent(), [])
             pairs = [*zip(tabs, beside, strict=True)] if len(beside) == len(tabs) else []
-        for tab, panel in pairs:
+        for tab, panel in _shown_alone(pairs):
             if panel is not None and all(around is not panel for around in tab.iterancestors()):
                 _label(tab, panel)
         if pairs and all(panel is not None and panel is not tablist for _, panel in pairs):
             drop(tab for tab, _ in pairs)
+
+
+def _shown_alone(pairs: list[Tab]) -> list[Tab]:
+    """The tabs with a panel of their own; of filters, which change what one panel shows, those that are selected."""
+    shared = Counter(panel for _, panel in pairs)
+    return [(tab, panel) for tab, panel in pairs if shared[panel] == 1 or tab.get("aria-selected") == "true"]
 
 
 def _label_linked(root: HtmlElement) -> None:
