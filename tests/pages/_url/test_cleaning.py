@@ -335,7 +335,8 @@ def test_prose_without_links_is_not_of_other_products_by_its_name_alone(read, ti
 )
 def test_a_form_with_a_price_is_what_a_page_is_about(read, price, is_left):
     """A form that says the price of what it orders stays in `main`; another one goes."""
-    html = f"<title>T</title><body><h1>Chair</h1><p>{NOTE * 9}</p><form>{price}</form><p>{NOTE * 9}</p>"
+    form = f"<form>{price}<button>Order</button></form>"
+    html = f"<title>T</title><body><h1>Chair</h1><p>{NOTE * 9}</p>{form}<p>{NOTE * 9}</p>"
     assert ("19.90" in read(html, content="main")) == is_left
 
 
@@ -697,3 +698,37 @@ def test_the_name_of_the_first_author_of_a_thread_stays(read):
     text = read(f"<h3 class=quoted-switch>T</h3><div class=first>{first}</div><div class=replies>{rest}</div>")
     assert "## Ann Smith" in text
     assert "## Bob Jones" in text
+
+
+def test_a_form_with_nothing_to_fill_in_is_text(read):
+    """Programs put texts of posts into forms that only have hidden fields."""
+    form = f"<form><input type=hidden name=t><p>Said in a form. {NOTE}</p></form>"
+    text = read(f"<main><h1>T</h1><div><p>{NOTE * 8}</p></div>{form}</main>", content="main")
+    assert "Said in a form." in text
+
+
+def test_the_short_description_of_a_product_stays(read):
+    """Prose between the name and the long description is of the product, also in elements of its own."""
+    short = f"<div class=info><div class=short><p>In short. {NOTE}</p></div></div>"
+    html = f"{PRODUCT}<div><div><h1>Rope</h1>{short}</div><div class=tabs><div><p>{NOTE * 9}</p></div></div></div>"
+    assert "In short." in read(html, content="main")
+
+
+@pytest.mark.parametrize(
+    ("labels", "panels"),
+    [
+        ("<a data-w-tab=1 class='tab current'>One</a><a class=tab>Two</a>", "<div class=tabs>{}</div>"),
+        ("<a class='tab active' href='#'>One</a><a class=tab href='#'>Two</a>", "{}"),
+    ],
+)
+def test_labels_of_tabs_stand_above_panels_behind_them(after, labels, panels):
+    """Another class marks the shown panel than its tab, or the panels have no element of their own."""
+    inner = "<div class='pane active'><p>First.</p></div><div class=pane><p>Second.</p></div>"
+    html = f"<div><div class=menu>{labels}</div>{panels.format(inner)}</div>"
+    assert after(html) == "**One**\n\nFirst.\n\n**Two**\n\nSecond."
+
+
+def test_a_part_that_opens_the_block_behind_it_is_its_title(after):
+    """Whatever the length of its text."""
+    item = "<div><div role=button aria-expanded=false><b>Why?</b></div><div style='display:none'><p>So.</p></div></div>"
+    assert after(item) == "**Why?**\n\nSo."

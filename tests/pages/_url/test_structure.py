@@ -521,8 +521,15 @@ def test_what_stands_behind_the_end_of_a_page_is_in_it(read, between):
     assert read(f"<html><body><h1>One</h1><p>two</p>{between}<p>three</p></body></html>") == "# One\n\ntwo\n\nthree\n"
 
 
-def test_a_link_to_the_part_around_it_is_text(after):
-    """A sign that leads to its own part goes, and words that do stay without their link."""
-    part = "<div id=p><a href='#p'>§</a><p>Part of it</p></div>"
-    term = "<dl><dt id=f><a href='#f'><code>-f</code></a></dt><dd>Opens it.</dd></dl>"
-    assert after(part + term) == "Part of it\n\n**`-f`**\n\nOpens it."
+def test_a_sign_that_links_to_the_part_around_it_goes(after):
+    """Words that do stay: they are the address of a comment."""
+    part = "<div id=p><a href='#p'>§</a><p>Part of it, <a href='#p'>12 May</a></p></div>"
+    assert after(part) == "Part of it, [12 May](https://site.example.org/a/page.html#p)"
+
+
+def test_a_reference_that_its_note_links_back_to_is_no_note(after):
+    """The number before a note leads back to the text, whose paragraph stays where it is."""
+    reference = "<p>It opens.<a class=footnote-anchor id=a1 href='#f1'>1</a></p>"
+    number = "<a id=f1 class=footnote-number href='#a1'>1</a>"
+    note = f"<div class=footnote>{number}<div class=content><p>In May.</p></div></div>"
+    assert after(reference + note) == "It opens.[^1]\n\n[^1]: In May."

@@ -211,7 +211,7 @@ def is_layout(table: HtmlElement) -> bool:
     rows = rows_of(table)
     if table.get("role") in ("presentation", "none") or max((len(row) for row in rows), default=0) < 2:
         return True
-    if max(sum(map(_is_filled, row)) for row in rows) < 2:
+    if len(_filled(rows)) < 2:
         return True
     cells = [cell for row in rows for cell in row]
     headed = table.find("caption") is not None or any(cell.tag == "th" for cell in cells)
@@ -221,9 +221,17 @@ def is_layout(table: HtmlElement) -> bool:
     return not headed and (any(len(cell.text_content()) > LONGEST for cell in cells) or blocks > 2 * len(rows))
 
 
-def _is_filled(cell: HtmlElement) -> bool:
-    """Whether a cell shows something; a picture without a text may only hold its column open."""
-    return bool(cell.text_content().strip()) or any(picture.get("alt") for picture in cell.iter("img"))
+def _filled(rows: list[HtmlElement]) -> set[int]:
+    """The columns in which a table shows something; a picture of a pixel's height or width only holds one open."""
+    columns = set()
+    for row in rows:
+        column = 0
+        for cell in row:
+            pictures = (one for one in cell.iter("img") if "1" not in (one.get("height"), one.get("width")))
+            if cell.text_content().strip() or next(pictures, None) is not None:
+                columns.add(column)
+            column += _number(cell.get("colspan"), 1)
+    return columns
 
 
 def _unfold(table: HtmlElement) -> None:

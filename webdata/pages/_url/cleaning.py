@@ -241,7 +241,7 @@ def _is_of_field(label: HtmlElement, identified: Mapping[str, HtmlElement]) -> b
     field, around = identified.get(name), label.getparent()
     if field is None:
         return around is None or around.tag not in TERMS
-    return field.tag in CONTROLS or not field.text_content().strip()
+    return field.tag in CONTROLS or field.tag in BLOCKS or not field.text_content().strip()
 
 
 def _is_control(element: HtmlElement, weights: Weights) -> bool:

@@ -195,16 +195,18 @@ def footnotes(root: HtmlElement) -> None:
     linked_in = Counter(raised for link in root.iter("a") for raised in link.iterancestors("sup"))
     notes: dict[HtmlElement, str] = {}
     backs = []
+    references: set[HtmlElement] = set()
     for link in [*root.iter("a")]:
         href = link.get("href") or ""
         target = targets.get(unquote(href.partition("#")[2]))
         text = link.text_content()
         mark = MARK.fullmatch(" ".join(text.split())) if len(text) <= MARK_TEXT else None
-        if target is not None and BACK.fullmatch(text):
+        if target is not None and (BACK.fullmatch(text) or (mark and target in references)):
             backs.append(link)
         elif target is not None and mark and _is_reference(link):
             label = notes.setdefault(_note(target), mark[1])
             raised = next((around for around in islice(link.iterancestors(), 3) if around.tag == "sup"), link)
+            references.update((link, *islice(link.iterancestors("sup", "span"), 3)))
             _write(raised if linked_in[raised] == 1 else link, f"[^{label}]")
         elif target is None and href.startswith("#"):
             _unlink(link)
@@ -214,19 +216,20 @@ def footnotes(root: HtmlElement) -> None:
 
 
 def permanent(root: HtmlElement) -> None:
-    """Remove the links of headings and other parts to themselves, but not their text."""
+    """Remove the links of headings to themselves, but not their text, and the signs that link to the part around."""
     marks = []
     targets = {name for element in root.iter("*") if (name := element.get("id"))}
     headed = {link for heading in root.iter(*HEADINGS) for link in heading.iter("a")}
     for link in [*root.iter("a")]:
         href = link.get("href") or ""
-        name = unquote(href[1:]) if href.startswith("#") else None
-        if name is None or not (link in headed or (name in targets and _is_within(link, name))):
+        if not href.startswith("#"):
             continue
-        if PERMANENT.fullmatch(link.text_content()) and link.find(".//img") is None:
-            marks.append(link)
-        else:
+        is_sign = PERMANENT.fullmatch(link.text_content()) is not None
+        if link in headed:
+            marks += [link] if is_sign else []
             _unlink(link)
+        elif is_sign and link.text and (name := unquote(href[1:])) in targets and _is_within(link, name):
+            marks.append(link)
     drop(marks)
 
 
@@ -266,5 +269,13 @@ def _define(note: HtmlElement, label: str) -> None:
         if around is not None and around.tag in ("ol", "ul"):
             around.tag = "div"
     if note.tag in ("div", "p", "dd", "aside", "section"):
-        first = note[0] if len(note) and note[0].tag == "p" and not (note.text or "").strip() else note
+        first = _first_block(note)
         first.text = f"[^{label}]: {(first.text or '').lstrip()}"
+
+
+def _first_block(note: HtmlElement) -> HtmlElement:
+    """The innermost block with which a note begins."""
+    first = note
+    while len(first) and first[0].tag in ("div", "p") and not (first.text or "").strip():
+        first = first[0]
+    return first

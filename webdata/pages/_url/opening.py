@@ -1,7 +1,7 @@
 """What a page shows at once or after one click, put in its place: shadow roots, `noscript`, tabs, buttons of titles."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from lxml.html import HtmlElement
@@ -46,6 +46,7 @@ def opened(root: HtmlElement, base: str) -> None:
     choose_pictures(root)
     mark_roles(root)
     join_columns(root)
+    _unwrap_forms(root)
     _use_noscript(root)
     _label_tabs(root)
     _label_linked(root)
@@ -57,6 +58,14 @@ def opened(root: HtmlElement, base: str) -> None:
     elements = [*root.iter("*")]
     join_prices(elements)
     set_apart(elements)
+
+
+def _unwrap_forms(root: HtmlElement) -> None:
+    """Make forms in which nothing is filled in or pressed, which only send what is around a text, blocks."""
+    for element in [*root.iter("form")]:
+        controls = element.iterdescendants("button", "input", "select", "textarea")
+        if all(control.get("type") == "hidden" for control in controls):
+            element.tag = "div"
 
 
 def _place_streamed(root: HtmlElement) -> None:
@@ -179,29 +188,50 @@ def _shown_by(labels: list[HtmlElement]) -> list[tuple[HtmlElement, HtmlElement]
 
 
 def _label_marked(root: HtmlElement) -> None:
-    """Put the labels of tabs without roles above their panels: as many as there are panels in the element after them.
+    """Put the labels of tabs without roles above their panels, of which there are as many behind them.
 
     All labels have the same classes, and all panels, but for one that marks those of one number, which are shown.
     """
     for around in [*root.iter("div", "nav", "ul")]:
-        beside = around.getnext()
-        if beside is None or not (1 < len(around) <= MOST_TABS and 1 < len(beside) <= MOST_TABS):
+        if not 1 < len(around) <= MOST_TABS or not (marks := _marks(around)):
             continue
-        if around.get("class") == beside.get("class"):
-            continue  # of one class they are rows
-        for mark in sorted(_marks(around) & _marks(beside)):
-            tabs, panels = ([child for child in outer if size(child.text_content())] for outer in (around, beside))
-            is_alike = (shown := _shown(tabs, mark)) is not None and shown == _shown(panels, mark)
-            if is_alike and all(map(_is_tab, tabs)) and all(map(_is_panel, panels)):
+        for behind in _behind(around):
+            tabs, panels = ([child for child in outer if size(child.text_content())] for outer in (around, behind))
+            if _are_marked(tabs, marks, panels, _marks(behind)) and all(map(_is_tab, tabs)):
                 for tab, panel in zip(tabs, panels, strict=True):
                     _label(tab, panel)
                 drop(tabs)
                 break
 
 
-def _marks(around: HtmlElement) -> set[str]:
-    """The classes that one child of an element has alone."""
-    names = Counter(name for child in around for name in set(child.get("class", "").split()))
+def _behind(around: HtmlElement) -> Iterator[list[HtmlElement]]:
+    """What may be the panels of tabs: what is in the element behind them, or as many elements behind them.
+
+    Perhaps behind an element around the tabs alone.
+    """
+    parent = around.getparent()
+    outer = parent if parent is not None and len(parent) == 1 else around
+    beside = outer.getnext()
+    if beside is None or around.get("class") == beside.get("class"):
+        return  # of one class they are rows
+    if 1 < len(beside) <= MOST_TABS:
+        yield [*beside]
+    yield [*islice(outer.itersiblings(), len(around))]
+
+
+def _are_marked(tabs: list[HtmlElement], marks: set[str], panels: list[HtmlElement], others: set[str]) -> bool:
+    pairs = [(mark, mark) for mark in sorted(marks & others)]
+    if not pairs and len(marks) == len(others) == 1:
+        pairs = [(min(marks), min(others))]
+    for mark, other in pairs:
+        if (shown := _shown(tabs, mark)) is not None and shown == _shown(panels, other):
+            return all(map(_is_panel, panels))
+    return False
+
+
+def _marks(elements: Iterable[HtmlElement]) -> set[str]:
+    """The classes that one of several elements has alone."""
+    names = Counter(name for one in elements for name in set(one.get("class", "").split()))
     return {name for name, count in names.items() if count == 1}
 
 
@@ -248,6 +278,7 @@ def _open_answers(root: HtmlElement) -> None:
     for answer in answers:  # once, however many buttons a title has
         if not _is_menu(answer):
             _show(answer)
+            answer.set("role", answer.get("role", "region"))
 
 
 def _show(part: HtmlElement) -> None:
@@ -257,6 +288,8 @@ def _show(part: HtmlElement) -> None:
 
 def _label(tab: HtmlElement, panel: HtmlElement) -> None:
     _show(panel)
+    if panel.get("role") is None:
+        panel.set("role", "tabpanel")
     text = " ".join(tab.text_content().split())
     if not text or _begins_with(panel, text):
         return
@@ -302,8 +335,18 @@ def _is_title(button: HtmlElement) -> bool:
         return True
     if next(button.iter(*HEADINGS), None) is not None:
         return True
+    if button.tag != "button" and button.get("aria-expanded") and _is_before_answer(button):
+        return True
     opens = button.get("aria-controls") or button.get("aria-expanded") or button.get("data-target")
     return bool(opens) and size(button.text_content()) >= 12 and " " in button.text_content().strip()
+
+
+def _is_before_answer(button: HtmlElement) -> bool:
+    """Whether a part that is said to be a button stands before a block of text that it opens."""
+    answer = button.getnext()
+    if answer is None or answer.tag not in BLOCKS or not (is_hidden(answer) or answer.get("role") == "region"):
+        return False
+    return not _is_menu(answer) and next(answer.iterdescendants("input", "select"), None) is None
 
 
 def _has_paragraph(button: HtmlElement) -> bool:
