@@ -42,3 +42,28 @@ def test_a_cell_with_a_listing_and_other_text_is_no_code(after):
     """An answer with a listing, beside an empty cell, is no listing itself."""
     answer = "<td>By ann <p>Open it:</p><pre><code>gate --open</code></pre></td>"
     assert after(f"<table><tr><td></td>{answer}</tr></table>") == "By ann\n\nOpen it:\n\n```\ngate --open\n```"
+
+
+def test_a_table_of_items_and_their_numbers_is_text(after):
+    """Journals of law and old pages put the number of a clause into a cell of its own."""
+    inner = "<table><tr><td><p>(i)</p><td><p>One.</p></table>"
+    assert after(f"<table><tr><td>(a)<td><p>Both:</p>{inner}</table>") == "(a) Both:\n\n(i) One."
+
+
+def test_a_table_of_a_formula_and_its_number_is_no_table(after):
+    """The number of an equation is no column."""
+    formula = "<math alttext='a=b' display=block><mi>a</mi></math>"
+    assert after(f"<table><tr><td></td><td>{formula}</td><td>(1)</td></tr></table>") == "$$a=b$$\n\n(1)"
+
+
+def test_the_styles_of_items_decide_whether_they_have_numbers(after):
+    """Items with signs of their own have no others."""
+    decimal, none = (f"<li style='list-style-type: {style}'>" for style in ("decimal", "none"))
+    assert after(f"<ul>{decimal}One{decimal}Two</ul>") == "1. One\n2. Two"
+    assert after(f"<ol>{none}<b>•</b> One{none}<b>•</b> Two</ol>") == "- One\n- Two"
+
+
+def test_a_number_that_a_button_in_a_cell_shows_stays(after):
+    """A click tells more of the value; a button without a number is a control."""
+    cells = "<td>open</td><td><button><i>45</i></button></td><td><button>Buy</button></td>"
+    assert after(f"<table><tr>{cells}</tr><tr><td>a<td>b<td>c</table>").startswith("| open | *45* |  |")

@@ -533,3 +533,10 @@ def test_a_reference_that_its_note_links_back_to_is_no_note(after):
     number = "<a id=f1 class=footnote-number href='#a1'>1</a>"
     note = f"<div class=footnote>{number}<div class=content><p>In May.</p></div></div>"
     assert after(reference + note) == "It opens.[^1]\n\n[^1]: In May."
+
+
+def test_a_note_that_stands_in_the_text_is_put_behind_it(after):
+    """LaTeXML writes a note, and its number three times, into the sentence."""
+    content = "<sup class=ltx_note_mark>1</sup><span class='ltx_tag ltx_tag_note'>1</span>In May."
+    note = f"<sup class=ltx_note_mark>1</sup><span class=ltx_note_outer><span class=ltx_note_content>{content}</span></span>"
+    assert after(f"<p>It opens<span class=ltx_note>{note}</span> late.</p>") == "It opens[^1] late.\n\n[^1]: In May."

@@ -12,6 +12,7 @@ from webdata.pages._url.listings import BLANK
 from webdata.pages._url.weights import BLOCKS, HEADINGS
 
 LISTS = ("ol", "ul")
+BULLETS = ("•", "·", "▪", "◦", "–", "—", "-", "∗", "*")
 LAYOUT = frozenset([
     "article", "center", "div", "dl", "form", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "main", "ol", "p",
     "pre", "section", "table", "ul",
@@ -19,6 +20,13 @@ LAYOUT = frozenset([
 """Elements in the cells of a layout table; a data table may have a short paragraph or list in a cell."""
 MOST_WIDE = 100
 """Cells over several rows and columns of one table."""
+MARK = re.compile(r"[(\[]?\w{1,4}[.)\]]|[•·▪◦–—-]")
+"""The number or the sign of an item: `(a)`, `12.`, `–`."""
+LONGEST_MARK = 10
+NUMBER = re.compile(r"[(\[][\w.]{1,8}[)\]]")
+"""The number of an equation."""
+DECIMAL = re.compile(r"list-style(?:-type)?\s*:[^;]*\bdecimal\b", re.IGNORECASE)
+UNMARKED = re.compile(r"list-style(?:-type)?\s*:[^;]*\bnone\b", re.IGNORECASE)
 LONGEST = 600
 """Characters of the longest cell of a data table without headings."""
 
@@ -145,6 +153,7 @@ def normalise(root: HtmlElement) -> None:
             _fill(table)
     for outer in [*root.iter(*LISTS)]:
         _items(outer)
+        _restyle(outer)
         if outer.tag == "ol":
             _numbers(outer)
     drop([item for item in root.iter("li") if _is_empty(item)])
@@ -211,7 +220,7 @@ def is_layout(table: HtmlElement) -> bool:
     rows = rows_of(table)
     if table.get("role") in ("presentation", "none") or max((len(row) for row in rows), default=0) < 2:
         return True
-    if len(_filled(rows)) < 2:
+    if len(_filled(rows)) < 2 or _is_list(rows) or _is_of_equations(rows):
         return True
     cells = [cell for row in rows for cell in row]
     headed = table.find("caption") is not None or any(cell.tag == "th" for cell in cells)
@@ -234,15 +243,46 @@ def _filled(rows: list[HtmlElement]) -> set[int]:
     return columns
 
 
+def _is_list(rows: list[HtmlElement]) -> bool:
+    """Whether each row has a number or a sign of a list in its first cell, and its item in the only other one."""
+    return all(len(row) == 2 and row[0].tag == "td" and _is_mark(row[0]) for row in rows)
+
+
+def _is_mark(cell: HtmlElement) -> bool:
+    return MARK.fullmatch("".join(cell.itertext()).strip()[:LONGEST_MARK]) is not None
+
+
+def _is_of_equations(rows: list[HtmlElement]) -> bool:
+    """Whether a table has formulas with their numbers, and nothing else."""
+    texts = [text for row in rows for cell in row if (text := cell.text_content().strip())]
+    return any(text[0] == "$" for text in texts) and all(
+        text[0] == text[-1] == "$" or NUMBER.fullmatch(text) for text in texts
+    )
+
+
 def _unfold(table: HtmlElement) -> None:
-    for row in rows_of(table):
+    rows = rows_of(table)
+    is_list, is_line = _is_list(rows), _is_of_equations(rows)
+    for row in rows:
         for cell in row:
-            cell.tag = "div"
+            cell.tag = "span" if is_line else "div"
+            cell.tail = " " if is_line else cell.tail
         row.tag = "div"
+        if is_list:
+            _begin(row[1], "".join(row[0].itertext()).strip())
+            drop([row[0]])
     for part in table:
         if part.tag != "caption":
             part.tag = "div"
     table.tag = "div"
+
+
+def _begin(item: HtmlElement, mark: str) -> None:
+    """Write the mark of an item before its text."""
+    first = item
+    while len(first) and first[0].tag in ("div", "p") and not (first.text or "").strip():
+        first = first[0]
+    first.text = f"{mark} {(first.text or '').lstrip()}"
 
 
 def _flatten(tables: list[HtmlElement]) -> None:
@@ -323,6 +363,18 @@ def _items(outer: HtmlElement) -> None:
             last = child
         elif last is not None and child.tag in LISTS:
             last.append(child)
+
+
+def _restyle(outer: HtmlElement) -> None:
+    """Make a list one with numbers where the styles of its items show them, and one without where these show none."""
+    styles = [item.get("style", "")[:LONGEST] for item in outer.iterchildren("li")]
+    if outer.tag == "ul" and styles and all(map(DECIMAL.search, styles)):
+        outer.tag = "ol"
+    elif styles and all(map(UNMARKED.search, styles)):
+        outer.tag = "ul"
+        for item in outer.iterchildren("li"):
+            if len(item) and (item[0].text or "").strip() in BULLETS and not len(item[0]):
+                drop([item[0]])  # its own sign
 
 
 def _numbers(outer: HtmlElement) -> None:

@@ -19,6 +19,8 @@ BACK = re.compile(r"[\s^↑↩⤴︎\ufe0e\ufe0f←]*")
 MARK = re.compile(r"\[? ?(\w{1,8}) ?\]?")
 """The text of a reference to a footnote: `1`, `[1]`, `a`."""
 MARK_TEXT = 40
+NOTE_MARKS = frozenset(["ltx_note_mark", "ltx_tag_note"])
+"""Classes of the marks of LaTeXML's notes."""
 """Characters of the longest such text, with its spaces: more of them would be matched in quadratic time."""
 MOST_ADDRESSES = 8_000_000
 """Characters of the addresses of one page, of which each relative one becomes longer than the page's own."""
@@ -192,6 +194,7 @@ def footnotes(root: HtmlElement) -> None:
     A link within the page to something that is not in this part of it is only text.
     """
     targets = {name: element for element in root.iter("*") if (name := element.get("id") or element.get("name"))}
+    _part_notes(root)
     linked_in = Counter(raised for link in root.iter("a") for raised in link.iterancestors("sup"))
     notes: dict[HtmlElement, str] = {}
     backs = []
@@ -213,6 +216,24 @@ def footnotes(root: HtmlElement) -> None:
     drop(backs)
     for note, label in notes.items():
         _define(note, label)
+
+
+def _part_notes(root: HtmlElement) -> None:
+    """Put the notes that LaTeXML writes into the text behind it, and references to them in their places.
+
+    A style sheet shows them beside the text.
+    """
+    for note in [note for note in root.iter("span") if "ltx_note" in note.get("class", "").split()]:
+        inner = [one for one in note.iter("span") if "ltx_note_content" in one.get("class", "").split()]
+        marks = [one for one in note.iter("sup", "span") if not NOTE_MARKS.isdisjoint(one.get("class", "").split())]
+        mark = MARK.fullmatch(marks[0].text_content().strip()[:MARK_TEXT]) if marks else None
+        if len(inner) != 1 or mark is None:
+            continue
+        drop(marks)
+        inner[0].tag, inner[0].tail = "p", None
+        inner[0].text = f"[^{mark[1]}]: {(inner[0].text or '').lstrip()}"
+        root.append(inner[0])
+        _write(note, f"[^{mark[1]}]")
 
 
 def permanent(root: HtmlElement) -> None:

@@ -318,7 +318,7 @@ def _unwrap_buttons(root: HtmlElement) -> None:
         around = button.getparent()
         if around not in sentences:
             sentences[around] = _is_sentence(around)
-        if _is_title(button) or _has_paragraph(button) or sentences[around]:
+        if _is_title(button) or _has_paragraph(button) or sentences[around] or _is_value(button):
             button.attrib.pop("role", None)
             button.tag = "span" if next(button.iterdescendants(*BLOCKS), None) is None else "div"
 
@@ -347,6 +347,14 @@ def _is_before_answer(button: HtmlElement) -> bool:
     if answer is None or answer.tag not in BLOCKS or not (is_hidden(answer) or answer.get("role") == "region"):
         return False
     return not _is_menu(answer) and next(answer.iterdescendants("input", "select"), None) is None
+
+
+def _is_value(button: HtmlElement) -> bool:
+    """Whether a button is all of a cell of a table and has a number: a click tells more of the value."""
+    cell = next((around for around in islice(button.iterancestors(), 3) if around.tag == "td"), None)
+    if cell is None or not any(map(str.isdigit, text := button.text_content())):
+        return False
+    return text.strip() == cell.text_content().strip()
 
 
 def _has_paragraph(button: HtmlElement) -> bool:
