@@ -540,3 +540,13 @@ def test_a_note_that_stands_in_the_text_is_put_behind_it(after):
     content = "<sup class=ltx_note_mark>1</sup><span class='ltx_tag ltx_tag_note'>1</span>In May."
     note = f"<sup class=ltx_note_mark>1</sup><span class=ltx_note_outer><span class=ltx_note_content>{content}</span></span>"
     assert after(f"<p>It opens<span class=ltx_note>{note}</span> late.</p>") == "It opens[^1] late.\n\n[^1]: In May."
+
+
+def test_the_brackets_of_a_link_back_go_with_it(after):
+    """Docutils writes them beside the link, before the text of the note."""
+    label = "<span class=label><span>[</span><a href='#i1'>1</a><span>]</span></span>"
+    reference = "<p>It opens<a class=footnote-reference href='#n1' id=i1><span>[</span>1<span>]</span></a>.</p>"
+    assert (
+        after(f"{reference}<aside class=footnote id=n1>{label}<p>In May.</p></aside>")
+        == "It opens[^1].\n\n[^1]: In May."
+    )

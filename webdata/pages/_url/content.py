@@ -162,8 +162,8 @@ def _around_most(weights: Weights, kind: PageKind) -> Iterator[HtmlElement]:
         kept = {inner, *weights.headed}
         for number, element in reversed([*enumerate(outer)]):
             is_title = element.tag in HEADINGS and element.getnext() in kept
-            prose = weights.prose if kind is PageKind.PRODUCT else weights.own_prose
-            is_lead = begin <= number < place and (is_title or prose[element] > 0)
+            is_short = kind is PageKind.PRODUCT and weights.prose[element] >= 2 * PROSE  # its short description
+            is_lead = begin <= number < place and (is_title or is_short or weights.own_prose[element] > 0)
             is_alike = begin <= number and _is_like(element, inner, weights)
             if is_lead or is_alike or _is_section(element, weights, kind):
                 kept.add(element)

@@ -19,6 +19,7 @@ BACK = re.compile(r"[\s^↑↩⤴︎\ufe0e\ufe0f←]*")
 MARK = re.compile(r"\[? ?(\w{1,8}) ?\]?")
 """The text of a reference to a footnote: `1`, `[1]`, `a`."""
 MARK_TEXT = 40
+RAISED = frozenset(["b", "cite", "span", "sup"])
 NOTE_MARKS = frozenset(["ltx_note_mark", "ltx_tag_note"])
 """Classes of the marks of LaTeXML's notes."""
 """Characters of the longest such text, with its spaces: more of them would be matched in quadratic time."""
@@ -205,7 +206,7 @@ def footnotes(root: HtmlElement) -> None:
         text = link.text_content()
         mark = MARK.fullmatch(" ".join(text.split())) if len(text) <= MARK_TEXT else None
         if target is not None and (BACK.fullmatch(text) or (mark and target in references)):
-            backs.append(link)
+            backs.append(_with_brackets(link))
         elif target is not None and mark and _is_reference(link):
             label = notes.setdefault(_note(target), mark[1])
             raised = next((around for around in islice(link.iterancestors(), 3) if around.tag == "sup"), link)
@@ -261,6 +262,14 @@ def _is_within(link: HtmlElement, name: str) -> bool:
 def _unlink(link: HtmlElement) -> None:
     link.tag = "span"
     link.attrib.clear()
+
+
+def _with_brackets(link: HtmlElement) -> HtmlElement:
+    """A link, or what is around it and its brackets."""
+    whole, around = link, link.getparent()
+    while around is not None and around.tag in RAISED and MARK.fullmatch(around.text_content()[:MARK_TEXT].strip()):
+        whole, around = around, around.getparent()
+    return whole
 
 
 def _is_reference(link: HtmlElement) -> bool:
