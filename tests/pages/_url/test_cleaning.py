@@ -732,3 +732,10 @@ def test_a_part_that_opens_the_block_behind_it_is_its_title(after):
     """Whatever the length of its text."""
     item = "<div><div role=button aria-expanded=false><b>Why?</b></div><div style='display:none'><p>So.</p></div></div>"
     assert after(item) == "**Why?**\n\nSo."
+
+
+def test_the_notes_of_a_text_stay_in_main(read):
+    """They stand behind the element with the text, in one of their own."""
+    notes = "<div class=footnotes><ol><li id=n><p>In May.</p></li></ol></div>"
+    html = f"<h1>T</h1><div><div><p>{NOTE * 8}<sup><a href='#n'>1</a></sup></p></div>{notes}</div>"
+    assert "[^1]: In May." in read(html, content="main")

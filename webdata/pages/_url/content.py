@@ -109,16 +109,17 @@ def readable(root: HtmlElement, objects: Sequence[Any], text: str, url: str, bas
 def _narrowed(
     body: HtmlElement, is_enough: IsEnough, kind: PageKind, products: HtmlElement | None, removals: Removals
 ) -> HtmlElement:
-    """The smallest part with enough of the page, with its headline, lead and products; else all of it."""
+    """The smallest part with enough of the page, with its headline, lead, products and notes; else all of it."""
     weights = removals.weights(body)
     if weights.total < ARTICLE or kind is PageKind.LISTING:
         return body
+    notes = _around_notes(weights)
     part, mains = body, {element for element in weights.headed if element.tag == "main"}
     around = {outer for main in mains for outer in main.iterancestors()}
     while (inner := _inner(part, weights, is_enough)) is not None:
         if part in around and inner not in around | mains:
             break  # much prose beside the `main` with the headline is the site's, such as its terms
-        if _is_around(products, part) and not _is_around(products, inner):
+        if (_is_around(products, part) and not _is_around(products, inner)) or (part in notes and inner not in notes):
             break
         part = inner
     if part is body or (kind is PageKind.OTHER and _is_within_comments(part)):
@@ -151,8 +152,9 @@ def _is_within_comments(part: HtmlElement) -> bool:
 
 
 def _around_most(weights: Weights, kind: PageKind) -> Iterator[HtmlElement]:
-    """What stands around the smallest part with most of the text, but no headline, no lead behind it, no sections."""
+    """What stands around the smallest part with most of the text, but no headline, lead behind it, sections, notes."""
     inner: HtmlElement | None = weights.elements[0]
+    notes = _around_notes(weights)
     while inner is not None:
         outer, inner = inner, next((e for e in inner if weights.text[e] >= MOST_TEXT * weights.whole), None)
         if inner is None or inner.tag in PARTS:
@@ -165,10 +167,18 @@ def _around_most(weights: Weights, kind: PageKind) -> Iterator[HtmlElement]:
             is_short = kind is PageKind.PRODUCT and weights.prose[element] >= 2 * PROSE  # its short description
             is_lead = begin <= number < place and (is_title or is_short or weights.own_prose[element] > 0)
             is_alike = begin <= number and _is_like(element, inner, weights)
-            if is_lead or is_alike or _is_section(element, weights, kind):
+            if is_lead or is_alike or element in notes or _is_section(element, weights, kind):
                 kept.add(element)
             elif element not in kept:
                 yield element
+
+
+def _around_notes(weights: Weights) -> Container[HtmlElement]:
+    """The elements around what raised numbers in the text lead to."""
+    raised = (link for number in weights.elements if number.tag == "sup" for link in number.iter("a"))
+    names = {link.get("href", "")[1:] for link in raised if link.get("href", "#").startswith("#")} - {""}
+    targets = (element for element in weights.elements if element.get("id") in names) if names else ()
+    return {around for target in targets for around in (target, *target.iterancestors())}
 
 
 def _is_price(element: HtmlElement, kind: PageKind, weights: Weights) -> bool:
