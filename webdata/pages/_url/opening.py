@@ -196,8 +196,10 @@ def _label_marked(root: HtmlElement) -> None:
         if not 1 < len(around) <= MOST_TABS or not (marks := _marks(around)):
             continue
         for behind in _behind(around):
+            if not (pairs := _pairs(marks, _marks(behind))):
+                continue
             tabs, panels = ([child for child in outer if size(child.text_content())] for outer in (around, behind))
-            if _are_marked(tabs, marks, panels, _marks(behind)) and all(map(_is_tab, tabs)):
+            if _are_marked(tabs, panels, pairs) and all(map(_is_tab, tabs)) and all(map(_is_panel, panels)):
                 for tab, panel in zip(tabs, panels, strict=True):
                     _label(tab, panel)
                 drop(tabs)
@@ -219,14 +221,15 @@ def _behind(around: HtmlElement) -> Iterator[list[HtmlElement]]:
     yield [*islice(outer.itersiblings(), len(around))]
 
 
-def _are_marked(tabs: list[HtmlElement], marks: set[str], panels: list[HtmlElement], others: set[str]) -> bool:
-    pairs = [(mark, mark) for mark in sorted(marks & others)]
-    if not pairs and len(marks) == len(others) == 1:
-        pairs = [(min(marks), min(others))]
-    for mark, other in pairs:
-        if (shown := _shown(tabs, mark)) is not None and shown == _shown(panels, other):
-            return all(map(_is_panel, panels))
-    return False
+def _pairs(marks: set[str], others: set[str]) -> list[tuple[str, str]]:
+    """The classes that may mark what is shown of tabs and of panels: of the same name, or else the only ones."""
+    both = [(mark, mark) for mark in sorted(marks & others)]
+    return both or ([(min(marks), min(others))] if len(marks) == len(others) == 1 else [])
+
+
+def _are_marked(tabs: list[HtmlElement], panels: list[HtmlElement], pairs: list[tuple[str, str]]) -> bool:
+    """Whether the tab and the panel of one number are marked."""
+    return any((shown := _shown(tabs, mark)) is not None and shown == _shown(panels, other) for mark, other in pairs)
 
 
 def _marks(elements: Iterable[HtmlElement]) -> set[str]:
