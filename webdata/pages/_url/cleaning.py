@@ -10,7 +10,7 @@ Nothing within prose, lists, tables of data, terms, listings and quotations is r
 
 import re
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from lxml.html import HtmlElement
 
@@ -112,17 +112,18 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
     """Remove from a page, in place, what is chrome by evidence."""
     weights = removals.weights(body)
     parts = weights.elements[1:]
-    for_readers = {element for element in parts if _is_twin(element)}
+    named = {element: tokens(element) for element in parts}
+    for_readers = {element for element, names in named.items() if _is_twin(element, names)}
     removals.drop(
         body,
-        ("vendor", (e for e in parts if not VENDORS.isdisjoint(tokens(e)))),
+        ("vendor", (e for e, names in named.items() if not VENDORS.isdisjoint(names))),
         ("form to fill in", _forms(parts, weights, kind)),
         ("control", (e for e in parts if _is_control(e, weights))),
         ("twin for screen readers", for_readers),
         ("twin for screen readers", (e for e in twins(weights) if e.getprevious() not in for_readers)),
         ("dialog", (e for e in _dialogs(parts, weights) if not (kind is PageKind.PRODUCT and _is_of_facts(e)))),
         ("hidden", _unopened(parts, weights)),
-        ("hidden", (e for e in parts if _is_hidden_label(e, weights))),
+        ("hidden", (e for e, names in named.items() if _is_hidden_label(e, names[:-1], weights))),
         ("skip link", skip_links(weights)),
         ("link that another repeats", repeated_links(weights)),
     )
@@ -260,11 +261,11 @@ def _is_card_link(element: HtmlElement) -> bool:
     return next(element.iterdescendants("img", *HEADINGS), None) is not None
 
 
-def _is_twin(element: HtmlElement) -> bool:
+def _is_twin(element: HtmlElement, names: Sequence[str]) -> bool:
     """Whether an element is text for screen readers, but neither a heading nor around one."""
     if element.tag in HEADINGS:
         return False
-    if FOR_READERS.isdisjoint(tokens(element)) and not _is_off_screen(element):
+    if FOR_READERS.isdisjoint(names) and not _is_off_screen(element):
         return False
     return next(element.iterdescendants(*HEADINGS), None) is None
 
@@ -282,9 +283,8 @@ def is_hidden(element: HtmlElement) -> bool:
     return style is not None and HIDDEN.search(style) is not None
 
 
-def _is_hidden_label(element: HtmlElement, weights: Weights) -> bool:
+def _is_hidden_label(element: HtmlElement, names: Sequence[str], weights: Weights) -> bool:
     """Whether an element of a few words has a class by which CSS frameworks hide it on screens of all sizes."""
-    names = element.get("class", "")[:NAMED].split()
     if HIDDEN_NAMES.isdisjoint(names) or weights.text[element] >= PROSE or element in weights.headed:
         return False
     return not any(name.startswith("d-") or ":" in name for name in names if name not in HIDDEN_NAMES)

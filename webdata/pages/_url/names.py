@@ -90,6 +90,7 @@ HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def tokens(element: HtmlElement) -> list[str]:
+    """An element's classes, and its id as the last."""
     return [*element.get("class", "")[:NAMED].split(), element.get("id", "")]
 
 
