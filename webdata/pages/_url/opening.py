@@ -12,6 +12,7 @@ from webdata.pages._url.cleaning import is_hidden
 from webdata.pages._url.columns import join_columns
 from webdata.pages._url.dropping import drop
 from webdata.pages._url.embedded import link_embedded
+from webdata.pages._url.icons import erase_icons
 from webdata.pages._url.listings import listed
 from webdata.pages._url.obscured import show_addresses
 from webdata.pages._url.pictures import choose_pictures
@@ -40,6 +41,7 @@ def opened(root: HtmlElement, base: str) -> None:
     unfold_shadows(root)
     _place_streamed(root)
     show_addresses(root)
+    erase_icons(root)
     listed(root)
     mathematics.written(root)
     link_embedded(root, base)
