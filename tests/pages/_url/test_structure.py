@@ -550,3 +550,10 @@ def test_the_brackets_of_a_link_back_go_with_it(after):
         after(f"{reference}<aside class=footnote id=n1>{label}<p>In May.</p></aside>")
         == "It opens[^1].\n\n[^1]: In May."
     )
+
+
+def test_a_field_that_is_filled_in_with_lines_is_a_listing(after):
+    """An example to be run, a citation to be copied; a template of a script, and what one writes oneself, are none."""
+    shown = "<textarea spellcheck=false>@book{a,\n  title = {T}\n}</textarea>"
+    others = "<textarea>Your words</textarea><textarea>&lt;div&gt;\n{name}</textarea><textarea hidden>a\nb</textarea>"
+    assert after(f"<div>{shown}{others}</div>") == "```\n@book{a,\n  title = {T}\n}\n```"

@@ -42,6 +42,7 @@ def opened(root: HtmlElement, base: str) -> None:
     _place_streamed(root)
     show_addresses(root)
     erase_icons(root)
+    _show_fields(root)
     listed(root)
     mathematics.written(root)
     link_embedded(root, base)
@@ -60,6 +61,14 @@ def opened(root: HtmlElement, base: str) -> None:
     elements = [*root.iter("*")]
     join_prices(elements)
     set_apart(elements)
+
+
+def _show_fields(root: HtmlElement) -> None:
+    """Make fields that are filled in with several lines listings, as of an example or of a citation to be copied."""
+    for field in [*root.iter("textarea")]:
+        text = (field.text or "").strip()
+        if "\n" in text and not text.startswith("<") and not is_hidden(field):
+            field.tag = "pre"
 
 
 def _unwrap_forms(root: HtmlElement) -> None:
