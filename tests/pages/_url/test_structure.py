@@ -557,3 +557,13 @@ def test_a_field_that_is_filled_in_with_lines_is_a_listing(after):
     shown = "<textarea spellcheck=false>@book{a,\n  title = {T}\n}</textarea>"
     others = "<textarea>Your words</textarea><textarea>&lt;div&gt;\n{name}</textarea><textarea hidden>a\nb</textarea>"
     assert after(f"<div>{shown}{others}</div>") == "```\n@book{a,\n  title = {T}\n}\n```"
+
+
+def test_the_name_of_a_site_is_not_the_title_of_its_page(read):
+    """A first headline that is a link to another page gives way to the title; one to the page itself stays."""
+    title = "<title>How to prune old trees - Garden Forum</title>"
+    post = f"<div>{'In late winter, before the buds swell, one takes the dead wood first. ' * 4}</div>"
+    site = '<div><h1><a href="https://site.example.org/">Garden Forum</a></h1></div>'
+    own = '<div><h1><a href="/a/page.html">Pruning</a></h1></div>'
+    assert read(f"{title}{site}{post}").startswith("# How to prune old trees - Garden Forum\n")
+    assert read(f"{title}{own}{post}").startswith("# Pruning\n")

@@ -219,14 +219,23 @@ def _is_beginning(text: str, title: str) -> bool:
 
 
 def _headline(headings: Sequence[HtmlElement], part: HtmlElement, title: str) -> str:
-    """The only headline of a page, or the one of several that its title says again, where none is in its content."""
-    texts = [spaced(heading) for heading in headings]
+    """The only headline of a page, or the one of several that its title says again, where none is in its content.
+
+    The name of a site that leads to its first page is none.
+    """
+    texts = [spaced(heading) for heading in headings if not _leads_away(heading)]
     if len(texts) == 1 or not texts or part.find(".//h1") is not None:
         return texts[0] if len(texts) == 1 else ""
     words = _words(title)
     best = max(texts, key=lambda text: len(_words(text) & words))
     shared = len(_words(best) & words)
     return best if shared >= max(SEVERAL, HALF * min(len(_words(best)), len(words))) else ""
+
+
+def _leads_away(heading: HtmlElement) -> bool:
+    """Whether all of a heading is a link to another page; the links to its own are gone."""
+    links = [link for link in heading.iter("a") if link.get("href", "#")[:1] != "#"]
+    return any(spaced(link) == spaced(heading) for link in links)
 
 
 def _words(text: str) -> set[str]:
@@ -246,7 +255,8 @@ def _fold(part: HtmlElement) -> None:
 def _titled(written: str, title: str, part: HtmlElement, headlines: Sequence[HtmlElement]) -> str:
     """The Markdown with the title, unless it begins with it or has a headline that may be it."""
     is_outside = any(spaced(one) == title and part not in one.iterancestors() for one in headlines)
-    if not title or (part.find(".//h1") is not None and not is_outside) or _begins_with(part, title):
+    is_headed = any(not _leads_away(one) for one in part.iter("h1")) and not is_outside
+    if not title or is_headed or _begins_with(part, title):
         return written
     return f"# {inert(title)}\n\n{written}"
 
