@@ -50,6 +50,8 @@ HOSTILE = {
     "formatting that stays open": f"<p>{''.join(f'<font size={n}>' for n in range(200))}{'<p>x' * 5000}",
     "elements that are held": f"<ul>{'<form>a</form>' * 12_000}{'<b><p>a</p></b>' * 12_000}</ul>",
     "levels": "<div>" * 79_000,
+    "labels of one field": f"<span id=f>{'word ' * 200_000}</span>{'<label for=f>a</label>' * MANY * 2}",
+    "buttons of one cell": f"<table><tr><td>{'<button>1</button>' * MANY * 2}</table>",
     "options": f"<select>{'<option>a' * 79_000}",
     "headings in a text for browsers without scripts": f"<body><noscript>{'<h1>' * 79_000}</noscript>",
     "a long text": "<p>" + "word " * 1_000_000,

@@ -221,8 +221,10 @@ def _forms(parts: list[HtmlElement], weights: Weights, kind: PageKind) -> Iterat
                 kept.add(element)
             if fields > 1 and element not in weights.headed and not is_prose:
                 yield element
-        elif element.tag == "label" and kind is not PageKind.PRODUCT and _is_of_field(element, identified):
-            yield from () if element in kept or weights.prose[element] else [element]
+        elif (
+            element.tag == "label" and kind is not PageKind.PRODUCT and not (element in kept or weights.prose[element])
+        ):
+            yield from [element] if _is_of_field(element, identified, weights) else ()
 
 
 def _is_explained(form: HtmlElement, weights: Weights) -> bool:
@@ -233,7 +235,7 @@ def _is_explained(form: HtmlElement, weights: Weights) -> bool:
     return explained >= len(shown) > (1 if len(fields) > len(shown) or form.find(".//button") is not None else 0)
 
 
-def _is_of_field(label: HtmlElement, identified: Mapping[str, HtmlElement]) -> bool:
+def _is_of_field(label: HtmlElement, identified: Mapping[str, HtmlElement], weights: Weights) -> bool:
     """Whether a label is that of a field; where its page only shows the value it is a term."""
     if next(label.iterdescendants("input"), None) is not None:
         return True
@@ -242,7 +244,7 @@ def _is_of_field(label: HtmlElement, identified: Mapping[str, HtmlElement]) -> b
     field, around = identified.get(name), label.getparent()
     if field is None:
         return around is None or around.tag not in TERMS
-    return field.tag in CONTROLS or field.tag in BLOCKS or not field.text_content().strip()
+    return field.tag in CONTROLS or field.tag in BLOCKS or not weights.text[field]
 
 
 def _is_control(element: HtmlElement, weights: Weights) -> bool:

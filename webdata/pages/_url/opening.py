@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import islice, takewhile
 
 from lxml.html import HtmlElement
 
@@ -365,7 +365,9 @@ def _is_before_answer(button: HtmlElement) -> bool:
 
 def _is_value(button: HtmlElement) -> bool:
     """Whether a button is all of a cell of a table and has a number: a click tells more of the value."""
-    cell = next((around for around in islice(button.iterancestors(), 3) if around.tag == "td"), None)
+    inner = (button, *islice(button.iterancestors(), 2))
+    alone = takewhile(lambda one: one.getprevious() is None and one.getnext() is None, inner)
+    cell = next((around for one in alone if (around := one.getparent()) is not None and around.tag == "td"), None)
     if cell is None or not any(map(str.isdigit, text := button.text_content())):
         return False
     return text.strip() == cell.text_content().strip()
