@@ -566,4 +566,6 @@ def test_the_name_of_a_site_is_not_the_title_of_its_page(read):
     site = '<div><h1><a href="https://site.example.org/">Garden Forum</a></h1></div>'
     own = '<div><h1><a href="/a/page.html">Pruning</a></h1></div>'
     assert read(f"{title}{site}{post}").startswith("# How to prune old trees - Garden Forum\n")
+    logo = '<div><a href="https://site.example.org/"><h1>Garden Forum</h1></a></div>'
+    assert read(f"{title}{logo}{post}").startswith("# How to prune old trees - Garden Forum\n")
     assert read(f"{title}{own}{post}").startswith("# Pruning\n")

@@ -233,9 +233,9 @@ def _headline(headings: Sequence[HtmlElement], part: HtmlElement, title: str) ->
 
 
 def _leads_away(heading: HtmlElement) -> bool:
-    """Whether all of a heading is a link to another page; the links to its own are gone."""
-    links = [link for link in heading.iter("a") if link.get("href", "#")[:1] != "#"]
-    return any(spaced(link) == spaced(heading) for link in links)
+    """Whether all of a heading is a link to another page, or in one; the links to its own are gone."""
+    inner = (link for link in heading.iter("a") if spaced(link) == spaced(heading))
+    return any(link.get("href", "#")[:1] != "#" for link in (*heading.iterancestors("a"), *inner))
 
 
 def _words(text: str) -> set[str]:
