@@ -51,6 +51,7 @@ HOSTILE = {
     "elements that are held": f"<ul>{'<form>a</form>' * 12_000}{'<b><p>a</p></b>' * 12_000}</ul>",
     "levels": "<div>" * 79_000,
     "labels of one field": f"<span id=f>{'word ' * 200_000}</span>{'<label for=f>a</label>' * MANY * 2}",
+    "pairs in one element": f"<div>{'<div><p class=a>b<p>c</div>' * MANY}</div>",
     "buttons of one cell": f"<table><tr><td>{'<button>1</button>' * MANY * 2}</table>",
     "options": f"<select>{'<option>a' * 79_000}",
     "headings in a text for browsers without scripts": f"<body><noscript>{'<h1>' * 79_000}</noscript>",

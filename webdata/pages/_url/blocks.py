@@ -270,7 +270,7 @@ def _unfold(table: HtmlElement) -> None:
         row.tag = "div"
         if is_list:
             _begin(row[1], "".join(row[0].itertext()).strip())
-            drop([row[0]])
+    drop(row[0] for row in rows if is_list)
     for part in table:
         if part.tag != "caption":
             part.tag = "div"
@@ -372,9 +372,8 @@ def _restyle(outer: HtmlElement) -> None:
         outer.tag = "ol"
     elif styles and all(map(UNMARKED.search, styles)):
         outer.tag = "ul"
-        for item in outer.iterchildren("li"):
-            if len(item) and (item[0].text or "").strip() in BULLETS and not len(item[0]):
-                drop([item[0]])  # its own sign
+        first = [item[0] for item in outer.iterchildren("li") if len(item)]
+        drop(sign for sign in first if (sign.text or "").strip() in BULLETS and not len(sign))  # the item's own
 
 
 def _numbers(outer: HtmlElement) -> None:

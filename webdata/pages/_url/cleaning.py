@@ -207,6 +207,7 @@ def is_aside(element: HtmlElement) -> bool:
 
 def _forms(parts: list[HtmlElement], weights: Weights, kind: PageKind) -> Iterator[HtmlElement]:
     """Forms with several fields for words, and labels of boxes; on a product's page these may be its variants."""
+    is_product = kind is PageKind.PRODUCT
     kept: set[HtmlElement | None] = set()
     identified = {name: element for element in parts if (name := element.get("id"))}
     for element in parts:
@@ -221,10 +222,8 @@ def _forms(parts: list[HtmlElement], weights: Weights, kind: PageKind) -> Iterat
                 kept.add(element)
             if fields > 1 and element not in weights.headed and not is_prose:
                 yield element
-        elif (
-            element.tag == "label" and kind is not PageKind.PRODUCT and not (element in kept or weights.prose[element])
-        ):
-            yield from [element] if _is_of_field(element, identified, weights) else ()
+        elif element.tag == "label" and not (is_product or element in kept) and _is_asked(element, identified, weights):
+            yield element
 
 
 def _is_explained(form: HtmlElement, weights: Weights) -> bool:
@@ -235,8 +234,10 @@ def _is_explained(form: HtmlElement, weights: Weights) -> bool:
     return explained >= len(shown) > (1 if len(fields) > len(shown) or form.find(".//button") is not None else 0)
 
 
-def _is_of_field(label: HtmlElement, identified: Mapping[str, HtmlElement], weights: Weights) -> bool:
-    """Whether a label is that of a field; where its page only shows the value it is a term."""
+def _is_asked(label: HtmlElement, identified: Mapping[str, HtmlElement], weights: Weights) -> bool:
+    """Whether a label without prose is that of a field; where its page only shows the value it is a term."""
+    if weights.prose[label]:
+        return False
     if next(label.iterdescendants("input"), None) is not None:
         return True
     if (name := label.get("for")) is None:

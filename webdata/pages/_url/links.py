@@ -19,10 +19,11 @@ BACK = re.compile(r"[\s^↑↩⤴︎\ufe0e\ufe0f←]*")
 MARK = re.compile(r"\[? ?(\w{1,8}) ?\]?")
 """The text of a reference to a footnote: `1`, `[1]`, `a`."""
 MARK_TEXT = 40
+"""Characters of the longest such text, with its spaces: more of them would be matched in quadratic time."""
 RAISED = frozenset(["b", "cite", "span", "sup"])
+"""Elements around a link back to a reference, and its brackets."""
 NOTE_MARKS = frozenset(["ltx_note_mark", "ltx_tag_note"])
 """Classes of the marks of LaTeXML's notes."""
-"""Characters of the longest such text, with its spaces: more of them would be matched in quadratic time."""
 MOST_ADDRESSES = 8_000_000
 """Characters of the addresses of one page, of which each relative one becomes longer than the page's own."""
 TINY = frozenset(["0", "1", "2"])

@@ -223,7 +223,7 @@ def _behind(around: HtmlElement) -> Iterator[list[HtmlElement]]:
     Perhaps behind an element around the tabs alone.
     """
     parent = around.getparent()
-    outer = parent if parent is not None and len(parent) == 1 else around
+    outer = parent if parent is not None and _is_alone(around) else around
     beside = outer.getnext()
     if beside is None or around.get("class") == beside.get("class"):
         return  # of one class they are rows
@@ -365,12 +365,16 @@ def _is_before_answer(button: HtmlElement) -> bool:
 
 def _is_value(button: HtmlElement) -> bool:
     """Whether a button is all of a cell of a table and has a number: a click tells more of the value."""
-    inner = (button, *islice(button.iterancestors(), 2))
-    alone = takewhile(lambda one: one.getprevious() is None and one.getnext() is None, inner)
+    alone = takewhile(_is_alone, (button, *islice(button.iterancestors(), 2)))
     cell = next((around for one in alone if (around := one.getparent()) is not None and around.tag == "td"), None)
     if cell is None or not any(map(str.isdigit, text := button.text_content())):
         return False
     return text.strip() == cell.text_content().strip()
+
+
+def _is_alone(element: HtmlElement) -> bool:
+    """Whether an element has no siblings; to count them would take the square of their number."""
+    return element.getprevious() is None and element.getnext() is None
 
 
 def _has_paragraph(button: HtmlElement) -> bool:
