@@ -48,6 +48,26 @@ def test_far_more_than_a_lead_before_the_text_is_not_added(read):
     assert LEAD not in text
 
 
+def test_an_article_before_many_comments_is_content(read):
+    """Where the comments have nearly all prose, what stands between them and the headline is the text itself."""
+    text = read(
+        "<title>T</title><meta property=og:type content=article><div><div><h1>The bridge</h1></div><div class=entry>"
+        f"<p>{LEAD}</p><h2>The rules</h2><table><tr><td>agree<td>ask</table>{f'<p>{LEAD}</p>' * 9}</div>"
+        f"<div>{'<p>' + LEAD.replace('Monday', 'Tuesday') * 150 + '</p>'}</div></div>",
+    )
+    for part in ("# The bridge\n\nWhat the town", "## The rules", "agree", "Tuesday"):
+        assert part in text
+
+
+def test_a_headline_with_a_link_to_its_section_is_that_of_the_page(read):
+    """What is between it and the text is content; a headline that is all link is the name of the site."""
+    text = read(
+        "<title>T</title><meta property=og:type content=article><div><header><h1><a href='/local'>Local | </a> The "
+        f"bridge is open again</h1><p>{LEAD}</p></header><div>{'<p>' + LEAD.replace('Monday', 'Tuesday') * 150}</div>",
+    )
+    assert LEAD in text
+
+
 def test_what_stands_with_the_headline_of_a_main_part_is_its_beginning(read):
     """In the part that a page marks as its main one, the prose beside the headline is no teaser, however long."""
     text = read(

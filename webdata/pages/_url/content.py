@@ -124,7 +124,7 @@ def _narrowed(
         part = inner
     if part is body or (kind is PageKind.OTHER and _is_within_comments(part)):
         return body
-    leads = lead(part) or _price(body, part, kind, weights)
+    leads = _lead(part, kind, weights) or _price(body, part, kind, weights)
     kept = {part, *part.iterancestors(), *(above for each in leads for above in (each, *each.iterancestors()))}
     removals.note("outside of the main part", _beside(body, part, kept))
     for element in reversed(leads):
@@ -217,23 +217,34 @@ def _words(text: str) -> int:
     return len(text.split())
 
 
-def lead(part: HtmlElement) -> list[HtmlElement]:
-    """The headline and the lead of a part, which stand before it: paragraphs after the last `h1` before it.
+def _lead(part: HtmlElement, kind: PageKind, weights: Weights) -> list[HtmlElement]:
+    """The headline of a part, which stands before it, and the text between them.
 
-    The first of them may be a subtitle, an `h3`.
-    Empty where there is none, where the headline is in the part, or where more than a lead is between them.
+    In an article this may be all of its text, before its comments; on other pages no more than a lead.
+    Empty where there is none, and where the headline is in the part.
     """
-    found: list[HtmlElement] = []
-    for element in part.getroottree().iter("h1", *LEADS, str(part.tag)):
-        if element is part:
-            break
-        if element.tag == "h1":
-            found = [element]
-        elif found and _is_paragraph(element) and (element.tag != "h3" or len(found) == 1):
-            found.append(element)
-    else:
+    before = [*takewhile(lambda element: element is not part, weights.elements)]
+    headline = next((e for e in reversed(before) if e.tag == "h1" and e in weights.headed), None)
+    if headline is None or part in weights.headed:
         return []
-    return found if 1 < len(found) <= LEAD and part.find(".//h1") is None else []
+    around = {*headline.iter("*"), *headline.iterancestors(), *part.iterancestors()}
+    found: list[HtmlElement] = []
+    for element in before[before.index(headline) :]:
+        if element not in around and element.getparent() in around:
+            if _is_text(element, weights):
+                found.append(element)
+            else:
+                around.add(element)
+    if len(found) >= LEAD:
+        found = [element for element in found if kind is PageKind.ARTICLE and weights.prose[element]]
+    return [headline, *found] if found else []
+
+
+def _is_text(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element is a short paragraph, or most of its text is prose."""
+    if weights.prose[element] > weights.text[element] / 2:
+        return True
+    return element.tag in LEADS and _is_paragraph(element)
 
 
 def _is_paragraph(element: HtmlElement) -> bool:

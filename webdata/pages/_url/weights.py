@@ -113,10 +113,17 @@ class Weights:
 
 
 def _around(headline: HtmlElement) -> list[HtmlElement]:
-    """The elements around a headline, and itself; none for the headline of another page."""
+    """The elements around a headline, and itself; none for the headline of another page, which is in a link to it."""
     around = [headline, *headline.iterancestors()]
-    links = (*headline.iter("a"), *(element for element in around if element.tag == "a"))
-    return [] if any(not link.get("href", "#").startswith("#") for link in links) else around
+    if any(_leads_away(element) for element in around):
+        return []
+    links = [*filter(_leads_away, headline.iter("a"))]
+    linked = sum(size(link.text_content()) for link in links)
+    return [] if links and linked >= size(headline.text_content()) / 2 else around  # less is the name of its section
+
+
+def _leads_away(element: HtmlElement) -> bool:
+    return element.tag == "a" and not element.get("href", "#").startswith("#")
 
 
 def around_several(root: HtmlElement, tag: str) -> Container[HtmlElement]:
