@@ -301,6 +301,19 @@ def test_comments_are_removed_from_what_a_page_is_about(read):
     assert NOTE.strip() in read(html, content="main")
 
 
+def test_comments_on_an_article_stay_with_their_authors(read):
+    """Short ones, too; where none has prose, what their names say is only how many there are."""
+    html = (
+        f"<title>T</title><meta property=og:type content=article><h1>T</h1><div><p>{NOTE * 9}</p></div>"
+        "<ol class=commentlist><div class=comment><div class=comment-author>Ann</div>{}</div>"
+        "<div class=comment><div class=comment-author>Ben</div>So do I.</div></ol><div class=author>By Cora Ray</div>"
+    )
+    text = read(html.format(f"<p>I agree. {NOTE}</p>"))
+    assert ["Ann" in text, "I agree" in text, "So do I" in text, "Cora" in text] == [True, True, True, False]
+    assert "So do I" not in read(html.format("No."))
+    assert "I agree" not in read(html.format(f"<p>I agree. {NOTE}</p>"), content="main")
+
+
 PRODUCT = "<meta property=og:type content=product><title>T</title><body>"
 
 

@@ -68,6 +68,16 @@ def test_a_headline_with_a_link_to_its_section_is_that_of_the_page(read):
     assert LEAD in text
 
 
+def test_the_lead_between_a_headline_and_main_is_content(read):
+    """Prose below a headline outside of `main` is its lead; the site's notes without one are not."""
+    text = read(
+        f"<title>T</title><div><h1>The bridge</h1><div><p>{LEAD}</p></div><div>Ann Miller</div></div>"
+        f"<main>{'<p>' + LEAD.replace('Monday', 'Tuesday') * 9}</main><div>All rights reserved</div>",
+    )
+    assert LEAD in text
+    assert not any(note in text for note in ("Miller", "rights"))
+
+
 def test_what_stands_with_the_headline_of_a_main_part_is_its_beginning(read):
     """In the part that a page marks as its main one, the prose beside the headline is no teaser, however long."""
     text = read(

@@ -1,7 +1,7 @@
 """Removal of what stands around and between the prose of an article, by names, hidden parts and lists of links."""
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import islice
 
 from lxml.html import HtmlElement
@@ -28,15 +28,18 @@ from webdata.pages._url.weights import BLOCKS, HEADINGS, Weights
 
 ARTICLE_PARTS = WHOLES - {"ul", "ol", "p"}
 TEXTS = HEADINGS | {"p"}
+OF_COMMENTS = COMMENT_NAMES | {"author"}
+"""Words in names of parts that belong to each comment."""
 BESIDE = COMMENT_NAMES | {"widget", "widgets"}
 FACTS = ("dl", "ol", "table", "ul")
 SEVERAL = 2
 UNNAMED = frozenset(["main", "li", "dd", "dt", "td", "th", "tr", "tbody", "caption", "figcaption", "summary"])
 
 
-def remove_around_text(body: HtmlElement, kind: PageKind, removals: Removals) -> None:
+def remove_around_text(body: HtmlElement, kind: PageKind, removals: Removals, *, with_comments: bool) -> None:
     """Remove, in place, what stands around and between the prose of an article: parts by name, groups of links.
 
+    Comments stay if they are wanted and have prose, and on a page that may be about them.
     Of a page that does not say what it is, only what is outside of the element with most of its prose.
     """
     weights = removals.weights(body)
@@ -44,13 +47,18 @@ def remove_around_text(body: HtmlElement, kind: PageKind, removals: Removals) ->
         return
     text = None if kind is PageKind.ARTICLE else text_of(weights)
     if kind is PageKind.ARTICLE or text is not None:
-        _remove_around(body, weights, frozenset() if text is None else frozenset(text.iter("*")), removals)
+        inside = frozenset() if text is None else frozenset(text.iter("*"))
+        _remove_around(body, weights, inside, removals, with_comments=with_comments)
 
 
-def _remove_around(body: HtmlElement, weights: Weights, inside: Container[HtmlElement], removals: Removals) -> None:
+def _remove_around(
+    body: HtmlElement, weights: Weights, inside: Container[HtmlElement], removals: Removals, *, with_comments: bool
+) -> None:
     targets = _targets(body) | _sections(weights)
-    known = CHROME_NAMES if inside else ARTICLE_NAMES  # comments stay on a page that may be about them
+    known = CHROME_NAMES if inside else ARTICLE_NAMES
     names = {e: known.intersection(all_words(e, targets)) for e in _nameable(weights) if e not in inside}
+    comments = _inside_comments(names, weights) if with_comments else frozenset()
+    names = {e: words - OF_COMMENTS if e in comments else words for e, words in names.items()}
     prose: Counter[str] = Counter()
     for element, words in names.items():
         prose.update(dict.fromkeys(words, weights.prose[element]))
@@ -68,6 +76,18 @@ def _remove_around(body: HtmlElement, weights: Weights, inside: Container[HtmlEl
         ),
         ("links in an article", with_headings(_few_links(_unpriced(names, weights) if inside else names, weights))),
     )
+
+
+def _inside_comments(names: Mapping[HtmlElement, frozenset[str]], weights: Weights) -> Container[HtmlElement]:
+    """The parts whose names say that they are comments, with what is in them; none where these have no prose."""
+    comments = [element for element, words in names.items() if not COMMENT_NAMES.isdisjoint(words)]
+    if not any(weights.prose[element] for element in comments):
+        return frozenset()
+    found: set[HtmlElement] = set()
+    for element in comments:
+        if element not in found:
+            found.update(element.iter("*"))
+    return found
 
 
 def _is_text(element: HtmlElement, named: Container[HtmlElement], weights: Weights) -> bool:

@@ -11,6 +11,7 @@ Nothing within prose, lists, tables of data, terms, listings and quotations is r
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import dropwhile, takewhile
 
 from lxml.html import HtmlElement
 
@@ -450,7 +451,9 @@ def _outside_of_main(weights: Weights) -> list[HtmlElement]:
         return []
     around = {main, *main.iterancestors()}
     if weights.headed and main not in weights.headed:
-        around |= weights.headed
+        before = takewhile(lambda element: element is not main, weights.elements)
+        leads = (e for e in dropwhile(lambda element: element.tag != "h1", before) if weights.own_prose[e])
+        around |= {*weights.headed, *(outer for lead in leads for outer in (lead, *lead.iterancestors()))}
     outside = (outer for outer in around - {main} if outer in weights.prose and outer.tag != "h1")
     return [element for outer in outside for element in outer if element not in around]
 

@@ -82,7 +82,7 @@ def readable(root: HtmlElement, objects: Sequence[Any], text: str, url: str, bas
     body = next(root.iterchildren("body"), root)
     words = _words(body.text_content())
     remove_chrome(body, kind, removals)
-    remove_around_text(body, kind, removals)
+    remove_around_text(body, kind, removals, with_comments=extent == "page")
     products = products_of(body) if kind is PageKind.OTHER else None
     if extent == "main":
         remove_beside(body, kind, removals)

@@ -72,13 +72,15 @@ CHROME_NAMES = frozenset([
     "social", "socials", "promo", "advert", "advertisement", "sponsored", "outbrain", "taboola", "split",
 ])  # fmt: skip
 """Words in classes of parts that are chrome where they stand around the content."""
-COMMENT_NAMES = frozenset(["comment", "comments", "review", "reviews", "ratings"])
+COMMENT_NAMES = frozenset([
+    "comment", "comments", "commentlist", "disqus", "replies", "review", "reviews", "ratings", "kommentar",
+    "kommentare", "commentaires", "comentarios",
+])  # fmt: skip
 ARTICLE_NAMES = CHROME_NAMES | COMMENT_NAMES | frozenset([
     "ad", "ads", "adv", "adverts", "anzeige", "werbung", "teads", "teaser", "teasers", "follow", "addthis",
-    "sharedaddy", "respond", "replies", "kommentar", "kommentare", "commentaires", "comentarios",
-    "disqus", "overlay", "lightbox",
-    "tooltip", "dropdown", "toolbar", "widget", "widgets", "tags", "taglist", "copyright", "impressum",
-    "search", "searchform", "searchbox", "noprint", "relatedposts", "addtoany", "commentlist",
+    "sharedaddy", "respond", "overlay", "lightbox", "tooltip", "dropdown", "toolbar", "widget",
+    "widgets", "tags", "taglist", "copyright", "impressum",
+    "search", "searchform", "searchbox", "noprint", "relatedposts", "addtoany",
 ])  # fmt: skip
 """The same of parts that are chrome anywhere on the page of an article, whose prose stands in parts of its own."""
 WORD = re.compile(r"[-_:]+")
