@@ -694,6 +694,17 @@ def test_a_label_of_a_shown_value_stays(after):
     assert after(f"{shown}{headed}{asked}") == "- State: open\n\n| Part | North |\n| --- | --- |\n\nSay"
 
 
+def test_what_a_reader_ticks_off_in_an_article_stays(read):
+    """Ingredients are labels of boxes that nothing sends; a single one opens a menu, and those of a form are asked."""
+    boxes = "".join(f"<p><b>{n} g</b> <label class=box><input type=checkbox>flour {n}</label>" for n in (1, 2, 3))
+    menu = "<input type=checkbox id=menu><label for=menu>Menu</label>"
+    form = "<form><label class=to><input type=checkbox>news</label></form>" * 3
+    head = "<title>T</title><meta property=og:type content=article>"
+    text = read(f"{head}<h1>T</h1>{menu}<div><p>{NOTE * 9}</p>{boxes}<p>{NOTE * 2}</p>{form}</div>")
+    assert "**3 g** flour 3" in text
+    assert not any(asked in text for asked in ("Menu", "news"))
+
+
 @pytest.mark.parametrize("content", ["page", "main"])
 def test_fields_of_any_type_that_documentation_explains_stay(read, content):
     """Also a number, also a single one that nothing sends, in both extents."""
