@@ -209,9 +209,8 @@ def is_aside(element: HtmlElement) -> bool:
 def _forms(parts: list[HtmlElement], weights: Weights, kind: PageKind) -> Iterator[HtmlElement]:
     """Forms with several fields for words, and labels of boxes; on a product's page these may be its variants."""
     is_product = kind is PageKind.PRODUCT
-    kept: set[HtmlElement | None] = set()
     identified = {name: element for element in parts if (name := element.get("id"))}
-    ticked = _ticked_off(parts, identified) if kind is PageKind.ARTICLE else frozenset()
+    kept: set[HtmlElement | None] = {*_ticked_off(parts, identified)} if kind is PageKind.ARTICLE else set()
     for element in parts:
         if element.getparent() in kept:
             kept.add(element)
@@ -225,8 +224,7 @@ def _forms(parts: list[HtmlElement], weights: Weights, kind: PageKind) -> Iterat
             if fields > 1 and element not in weights.headed and not is_prose:
                 yield element
         elif element.tag == "label" and not (is_product or element in kept) and _is_asked(element, identified, weights):
-            if element not in ticked:
-                yield element
+            yield element
 
 
 def _is_explained(form: HtmlElement, weights: Weights) -> bool:
@@ -251,7 +249,7 @@ def _is_asked(label: HtmlElement, identified: Mapping[str, HtmlElement], weights
     return field.tag in CONTROLS or field.tag in BLOCKS or not weights.text[field]
 
 
-def _ticked_off(parts: list[HtmlElement], identified: Mapping[str, HtmlElement]) -> Container[HtmlElement]:
+def _ticked_off(parts: list[HtmlElement], identified: Mapping[str, HtmlElement]) -> Iterator[HtmlElement]:
     """Labels of several boxes outside of forms, as of ingredients: what is sent is in a form, and one opens a menu."""
     found: defaultdict[str | None, list[HtmlElement]] = defaultdict(list)
     for label in parts:
@@ -260,7 +258,7 @@ def _ticked_off(parts: list[HtmlElement], identified: Mapping[str, HtmlElement])
         field = next(label.iterdescendants("input"), identified.get(label.get("for", "")))
         if field is not None and field.get("type") == "checkbox":
             found[label.get("class")].append(label)
-    return {label for alike in found.values() if len(alike) >= FEW for label in alike}
+    return (label for alike in found.values() if len(alike) >= FEW for label in alike)
 
 
 def _is_control(element: HtmlElement, weights: Weights) -> bool:
