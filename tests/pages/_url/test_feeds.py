@@ -99,10 +99,24 @@ def item(inside, namespaces=""):
         ("<title><![CDATA[A <b>bold</b> one]]></title>", "- A **bold** one\n"),
         ("<title>The &lt;b&gt; element</title>", "- The &lt;b> element\n"),
         ('<title>T</title><enclosure url="/e.mp3"/>', "- T\n\n  [e.mp3](https://site.example/e.mp3)\n"),
+        ("<title>1 < 2, 3 <4 &#X41;</title>", "- 1 < 2, 3 <4 A\n"),
+        (
+            "<title>A <b>bold</b> one</title><description>Now <i>this</i></description>",
+            "- A **bold** one\n\n  Now *this*\n",
+        ),
+        ("<title>A<!-- no --> B</title>", "- A B\n"),
+        ("<link>https://a.example/</link><title>&lt;a href='/x'&gt;T&lt;/a&gt;</title>", "- [T](https://a.example/)\n"),
+        ("<title>T</title><body><p>Text</p></body>", "- T\n\n  Text\n"),
+        ("<title>T</title><description>One\n\nTwo\n2</description>", "- T\n\n  One\n\n  Two 2\n"),
+        ("<title>T</title><author>a@a.example (A)</author><author>B</author>", "- T: a@a.example (A), B\n"),
+        ("<title>T - Paper</title><source>Paper</source>", "- T - Paper\n"),
+        ("<title>T</title><source url='/'>Paper</source>", "- T: Paper\n"),
+        ("<title>T</title><source><title>Paper</title><id>1</id></source>", "- T: Paper\n"),
+        ("<title>T</title><id>https://a.example/1</id>", "- [T](https://a.example/1)\n"),
     ],
 )
 def test_texts_of_an_entry_are_whole(inside, expected):
-    """Names of characters and lone ampersands are text, pairs of tags are markup, files of an entry are links."""
+    """Names of characters and lone signs are text, pairs of tags are markup, files of an entry are links."""
     assert item(inside) == f"# Feed\n\n{expected}"
 
 
@@ -130,3 +144,62 @@ def test_a_feed_after_a_warning_of_its_server_is_read():
     authors = "<author><name>Ann</name></author><author><name>Bob</name></author>"
     feed = f"<b>Warning</b>: x\n<?xml version='1.0'?><feed><entry><title>A</title>{authors}</entry></feed>"
     assert read(feed, "application/atom+xml")["data"] == "# Feed\n\n- A: Ann, Bob\n"
+
+
+def test_extensions_without_a_declaration_are_read():
+    """Many feeds do not declare the prefix of an extension: its elements are those that everyone means."""
+    inside = (
+        "<title>T</title><itunes:title>Short</itunes:title><dc:creator>Ann</dc:creator><dc:date>2026-01-02</dc:date>"
+        "<content:encoded>&lt;p&gt;Full&lt;/p&gt;</content:encoded><description>Short</description>"
+    )
+    assert item(inside) == "# Feed\n\n- T: 2026-01-02, Ann\n\n  Full\n"
+
+
+def test_comments_before_a_feed_may_have_markup():
+    """An example in a comment is neither a page before the feed nor its root."""
+    text = "<?xml version='1.0'?><!-- <p>like <rss></p> --><rss><channel><title>T</title></channel></rss>"
+    assert read(text, "text/xml")["data"] == "# T\n"
+
+
+def test_what_a_feed_is_about_is_markup():
+    """Descriptions of feeds are HTML as those of entries are; its author is whose entries name none."""
+    about = "<description>&lt;p&gt;About &lt;b&gt;us&lt;/b&gt;&lt;/p&gt;</description><author>Ann</author>"
+    feed = f"<rss><channel><title>T</title>{about}<item><title>A</title></item></channel></rss>"
+    assert read(feed, "text/xml")["data"] == "# T\n\nAbout **us**\n\nAnn\n\n- A\n"
+    older = "<feed xmlns='http://purl.org/atom/ns#'><title>T</title><tagline>About</tagline></feed>"
+    assert read(older, "text/xml")["data"] == "# T\n\nAbout\n"
+
+
+def test_elements_of_xhtml_may_have_a_prefix():
+    """Their names are those of HTML without it, and a text that says that it is XML needs none of them."""
+    inner = "<h:div>One <h:a href='/q'>l</h:a><h:ul><h:li>a</h:li><h:li>b</h:li></h:ul></h:div>"
+    entry = f"<entry><title type='application/xhtml+xml'>A</title><content type='xhtml'>{inner}</content></entry>"
+    spaces = "xmlns='http://www.w3.org/2005/Atom' xmlns:h='http://www.w3.org/1999/xhtml'"
+    found = read(f"<feed {spaces}>{entry}</feed>", "text/xml")["data"]
+    assert found == "# Feed\n\n- A\n\n  One [l](https://site.example/q)\n\n  - a\n  - b\n"
+
+
+def test_links_of_rss_are_relative_to_the_page_of_their_entry():
+    """RSS has no base for the links in its texts, which come from that page; what says its own base keeps it."""
+    text = "&lt;a href='x'&gt;x&lt;/a&gt; &lt;a href='#y'&gt;y&lt;/a&gt;"
+    link = "<title>A</title><link>https://blog.example/posts/1</link>"
+    head = "# Feed\n\n- [A](https://blog.example/posts/1)\n\n  "
+    assert "[x](https://blog.example/posts/x)" in item(f"{link}<description>{text}</description>")
+    based = f"<description xml:base='https://b.example/'>{text}</description>"
+    assert item(link + based).startswith(f"{head}[x](https://b.example/x)")
+
+
+def test_sounds_and_films_of_an_entry_are_links_once():
+    """Those of Media RSS are files of it, of a group one; its pictures are beside it, its text has lines."""
+    space = 'xmlns:media="http://search.yahoo.com/mrss/"'
+    files = (
+        '<enclosure url="https://a.example/1.mp3"/><media:content url="https://a.example/1.mp3" type="audio/mpeg"/>'
+        '<media:content url="https://a.example/2.jpg" medium="image"/><media:group><media:title>V</media:title>'
+        '<media:content url="https://a.example/3.mp4" medium="video"/><media:content url="https://a.example/4.mp4" '
+        'medium="video"/><media:description>1 &lt; 2\n3</media:description></media:group>'
+    )
+    assert item(files, space) == (
+        "# Feed\n\n- V\n\n  1 < 2  \n  3\n\n  [1.mp3](https://a.example/1.mp3)\n\n  [3.mp4](https://a.example/3.mp4)\n"
+    )
+    outside = "<content src='https://a.example/1.mp4' type='video/mp4'/>"
+    assert "[1.mp4](https://a.example/1.mp4)" in item(f"<title>T</title>{outside}")

@@ -5,9 +5,13 @@ https://validator.w3.org/feed/docs/rss1.html
 """
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from html import escape, unescape
 from html.entities import html5
+from itertools import islice
+from typing import TypeAlias
 from urllib.parse import urljoin, urlsplit
 
 from lxml import etree
@@ -22,20 +26,35 @@ ROOT = re.compile(r"<(?:[\w.-]+:)?(?:rss|feed|RDF)(?=[\s>])")
 PROLOGUE = 20_000
 """Characters before the root of a feed at most."""
 ELEMENT = re.compile(r"<[A-Za-z]")
-TEXTS = ("encoded", "content", "description", "summary", "media:description")
+COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+SPACES = {"content": "content", "dc": "dc", "itunes": "itunes", "media": "http://search.yahoo.com/mrss/"}
+"""Prefixes that feeds use without a declaration, and the namespaces that they are given."""
+ABOUT = ("description", "subtitle", "tagline", "info", "summary")
+"""Elements with what a feed is about."""
+TEXTS = ("encoded", "content", "body", "description", "summary", "media:description", "media:description of a group")
 """Elements with the text of an entry, the fullest first."""
 ATOM = "http://www.w3.org/2005/Atom"
-MEDIA = "http://search.yahoo.com/mrss/"
-DATES = ("pubDate", "published", "issued", "updated", "modified", "date")
+PLAYED = ("audio", "video")
+DATES = ("pubDate", "published", "issued", "created", "updated", "modified", "date")
 MARKUP = ("html", "xhtml", "text/html")
 """The types of texts that are HTML, in Atom and before it."""
 PAIR = re.compile(r"<([a-z]\w{0,9})\b[^<>]*>[^<>]*</\1>", re.IGNORECASE)
 """An element in a title, which RSS has as text: one tag alone is what the title is about."""
+ANCHOR = re.compile(r"</?a(?:\s[^<>]*)?>", re.IGNORECASE)
+TAG = re.compile(r"<[A-Za-z]")
+BLANK = re.compile(r"\n\s*\n")
+RELATIVE = re.compile(r"""\s(?:href|src)\s*=\s*["']?(?!\s*(?:[a-z][\w+.-]*:|//|\#|["'>]))""", re.IGNORECASE)
+"""A link that is relative to the page that it is from."""
 LITERAL = re.compile(
-    r"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|&(?!(?:amp|lt|gt|quot|apos|#\d+|#[xX][\da-fA-F]+);)([A-Za-z]\w*;)?",
+    r"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<(?![^\W\d]|[:!?/])"
+    r"|&(?!(?:amp|lt|gt|quot|apos|#\d+|#x[\da-fA-F]+);)([A-Za-z]\w*;)?",
     re.DOTALL,
 )
-"""What is no markup in XML, or an ampersand that XML has not."""
+"""What is no markup in XML, or a sign that XML has not alone."""
+
+
+Children: TypeAlias = Mapping[str, Sequence[etree._Element]]  # noqa: SLF001  # the only name of the type
+"""Elements of a feed or an entry by their names."""
 
 
 def feed_page(text: str) -> str | None:
@@ -43,9 +62,11 @@ def feed_page(text: str) -> str | None:
     start = _start(text)
     if len(text) > LONGEST or start is None:
         return None
-    parser = etree.XMLParser(encoding="utf-8", recover=True, resolve_entities=False, no_network=True, load_dtd=False)
+    parser = etree.XMLParser(
+        encoding="utf-8", recover=True, resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True
+    )
     try:
-        root = etree.fromstring(LITERAL.sub(_known, text[start:]).encode("utf-8", "replace"), parser)
+        root = etree.fromstring(LITERAL.sub(_known, _declared(text[start:])).encode("utf-8", "replace"), parser)
     except (etree.LxmlError, ValueError):
         return None
     if root is None or _name(root) not in ROOTS:
@@ -59,28 +80,58 @@ def feed_page(text: str) -> str | None:
 
 def _start(text: str) -> int | None:
     """Where the root of a feed begins: after what a server has written before the document, too."""
-    root = ROOT.search(text, 0, PROLOGUE)
-    before = text[: root.start()].rpartition("<?xml")[2] if root else ""
+    beginning = COMMENT.sub(_blank, text[:PROLOGUE])
+    root = ROOT.search(beginning)
+    before = beginning[: root.start()].rpartition("<?xml")[2] if root else ""
     return root.start() if root and not ELEMENT.search(before) else None
 
 
+def _blank(comment: re.Match[str]) -> str:
+    return " " * len(comment[0])
+
+
+def _declared(text: str) -> str:
+    """A feed whose root declares the prefixes that are known."""
+    spaces = "".join(
+        f' xmlns:{prefix}="{space}"'
+        for prefix, space in SPACES.items()
+        if f"<{prefix}:" in text and f"xmlns:{prefix}=" not in text
+    )
+    return ROOT.sub(rf"\g<0>{spaces}", text, count=1)
+
+
 def _known(found: re.Match[str]) -> str:
-    """The same in XML: names of HTML's characters, and ampersands of texts and addresses, are in many feeds."""
+    """The same in XML: names of HTML's characters, and lone signs of texts and addresses, are in many feeds."""
+    if found[0] == "<":
+        return "&lt;"
     if not found[0].startswith("&"):
         return found[0]
     return escape(html5[found[1]]) if found[1] in html5 else f"&amp;{found[1] or ''}"
 
 
 def _page(channel: etree._Element, entries: list[etree._Element]) -> Iterator[str]:
-    about = _plain(channel, "description", "subtitle", "summary")
-    yield f"<body><h1>{_linked(channel) or 'Feed'}</h1><p>{escape(about)}</p><ul>"
-    for entry in entries:
+    feed = _children(channel)
+    about = next((found for name in ABOUT if (found := _html(feed, name))), "")
+    yield f"<body><h1>{_linked(feed) or 'Feed'}</h1><div>{about}</div><p>{escape(_authors(feed))}</p><ul>"
+    for element in entries:
+        entry = _children(element)
         title = _linked(entry)
-        notes = ", ".join(filter(None, (_plain(entry, *DATES), _authors(entry))))
-        body = next((found for name in TEXTS if (found := _html(entry, name))), "")
+        notes = ", ".join(filter(None, (_plain(entry, *DATES), _authors(entry), _source(entry, element.prefix))))
+        base = "" if _is_atom(element) else _link_of(entry)
+        body = next((found for name in TEXTS if (found := _html(entry, name, base))), "")
         media = "".join(f"<p>{_link(url, urlsplit(url).path.rpartition('/')[2] or url)}</p>" for url in _media(entry))
         yield f"<li><p>{title}{': ' if title and notes else ''}{escape(notes)}</p><div>{body}</div>{media}</li>"
     yield "</ul></body>"
+
+
+def _children(element: etree._Element) -> Children:
+    """The children of a feed or an entry by their names, those of no extension first."""
+    found: defaultdict[str, list[etree._Element]] = defaultdict(list)
+    for child in sorted(element, key=lambda child: child.prefix != element.prefix):
+        found[_name(child)].append(child)
+    for inner in [inner for group in found["media:group"] for inner in group]:
+        found[f"{_name(inner)} of a group"].append(inner)
+    return found
 
 
 def _name(element: etree._Element) -> str:
@@ -88,50 +139,70 @@ def _name(element: etree._Element) -> str:
     if not isinstance(element.tag, str):
         return ""
     space, _, name = element.tag.rpartition("}")
-    return f"media:{name}" if space == f"{{{MEDIA}" else name
+    return f"media:{name}" if space == f"{{{SPACES['media']}" else name
 
 
-def _children(element: etree._Element, *names: str) -> Iterator[etree._Element]:
-    """The children of the first name that has any text, else of the next; those of no extension first."""
-    within = [inner for child in element if _name(child) == "media:group" for inner in child]
-    for name in names:
-        found = [child for child in (*element, *within) if _name(child) == name]
-        yield from sorted(found, key=lambda child: child.prefix != element.prefix)
+def _is_atom(element: etree._Element) -> bool:
+    return str(element.tag).startswith(f"{{{ATOM}}}")
 
 
-def _plain(element: etree._Element, *names: str) -> str:
-    return next(_plains(element, *names), "")
+def _plain(entry: Children, *names: str) -> str:
+    """The text of the first child of the first name that has any."""
+    return next(filter(None, (_text(child) for name in names for child in entry.get(name, ()))), "")
 
 
-def _plains(element: etree._Element, *names: str) -> Iterator[str]:
-    yield from filter(None, (" ".join("".join(child.itertext()).split()) for child in _children(element, *names)))
+def _text(element: etree._Element) -> str:
+    return " ".join("".join(element.itertext()).split())
 
 
-def _authors(entry: etree._Element) -> str:
-    named = [name for author in _children(entry, "author", "creator") for name in _plains(author, "name")]
-    return ", ".join(dict.fromkeys(named or _plains(entry, "creator"))) or _plain(entry, "author")
+def _authors(entry: Children) -> str:
+    authors, creators = entry.get("author", ()), entry.get("creator", ())
+    named = [_text(name) for author in (*authors, *creators) for name in author if _name(name) == "name"]
+    own = [_text(author) for author in authors if author.prefix == authors[0].prefix]
+    named = named or [_text(creator) for creator in creators] or own
+    return ", ".join(dict.fromkeys(filter(None, named)))
 
 
-def _linked(element: etree._Element) -> str:
+def _source(entry: Children, prefix: str | None) -> str:
+    """The name of what an entry was taken from, unless its title says it."""
+    sources = (source for source in entry.get("source", ()) if source.prefix == prefix)
+    name = next(filter(None, (_plain(_children(one), "title") if len(one) else _text(one) for one in sources)), "")
+    return "" if name.casefold() in _plain(entry, "title").casefold() else name
+
+
+def _linked(entry: Children) -> str:
     """The title of a feed or an entry, as a link where it has one."""
-    links = [*_children(element, "link")]
-    pages = [link for link in links if link.get("rel", "alternate") == "alternate"]
-    links = [*pages, *(guid for guid in _children(element, "guid") if _is_address(guid))]
-    address = next((found for link in links if (found := _address(link, link.get("href") or link.text))), "")
-    title = " ".join(_html(element, "title").split()) or escape(address)
-    return f'<a href="{escape(address)}">{title}</a>' if address and title else title
+    address = _link_of(entry)
+    titles = (_html(entry, name) for name in ("title", "media:title", "media:title of a group"))
+    title = " ".join(next(filter(None, titles), "").split()) or escape(address)
+    return f'<a href="{escape(address)}">{ANCHOR.sub("", title)}</a>' if address and title else title
+
+
+def _link_of(entry: Children) -> str:
+    """The address of the page that a feed or an entry is of."""
+    pages = [link for link in entry.get("link", ()) if link.get("rel", "alternate") == "alternate"]
+    links = [*pages, *(one for name in ("guid", "id") for one in entry.get(name, ()) if _is_address(one))]
+    return next((found for link in links if (found := _address(link, link.get("href") or link.text))), "")
 
 
 def _link(address: str, text: str) -> str:
     return f'<a href="{escape(address)}">{escape(text)}</a>'
 
 
-def _media(entry: etree._Element) -> Iterator[str]:
+def _media(entry: Children) -> Iterator[str]:
     """The addresses of the files that belong to an entry, as the sound of an episode."""
-    links = (link for link in _children(entry, "link") if link.get("rel") == "enclosure")
-    for one in (*_children(entry, "enclosure"), *links):
-        if address := _address(one, one.get("url") or one.get("href")):
-            yield address
+    links = (link for link in entry.get("link", ()) if link.get("rel") == "enclosure")
+    outside = (content for content in entry.get("content", ()) if content.get("src"))
+    played = filter(_is_played, entry.get("media:content", ()))
+    of_group = islice(filter(_is_played, entry.get("media:content of a group", ())), 1)  # the others are the same
+    files = (*entry.get("enclosure", ()), *links, *outside, *played, *of_group)
+    given = ((one, one.get("url") or one.get("href") or one.get("src")) for one in files)
+    yield from dict.fromkeys(filter(None, (_address(one, address) for one, address in given)))
+
+
+def _is_played(content: etree._Element) -> bool:
+    """Whether a file of Media RSS is sound or a film; a picture is beside the entry."""
+    return str(content.get("medium") or content.get("type")).startswith(PLAYED)
 
 
 def _address(element: etree._Element, text: str | None) -> str:
@@ -152,28 +223,49 @@ def _is_address(guid: etree._Element) -> bool:
     return is_url and guid.get("isPermaLink") != "false"
 
 
-def _html(element: etree._Element, name: str) -> str:
-    """The content of a child as HTML: RSS has it as text, Atom says which it is."""
-    for child in _children(element, name):
-        kind = child.get("type", "")
-        if "/" in kind and not kind.startswith("text/") and not len(child):
-            continue  # a file in base64 (RFC 4287, 4.1.3.3)
-        if kind == "xhtml" or (len(child) and kind != "html"):
-            text = "".join(etree.tostring(inner, encoding="unicode", method="html") for inner in child)
-        else:
-            text = "".join(child.itertext())
-        if text.strip():
-            is_atom = str(child.tag).startswith(f"{{{ATOM}}}")
-            is_text = is_atom or (name == "title" and not PAIR.search(text))
-            if kind in MARKUP or not is_text:
-                return _based(text, child.base)
-            return escape(text if is_atom else unescape(text))
-    return ""
+def _html(entry: Children, name: str, base: str = "") -> str:
+    """The content of the first child of a name that has any, as HTML, with links relative to a base."""
+    return next(filter(None, (_as_html(child, base) for child in entry.get(name, ()))), "")
+
+
+def _as_html(child: etree._Element, base: str) -> str:
+    """The content of an element: RSS has it as text, Atom says which it is."""
+    name, kind = _name(child), child.get("type", "")
+    if _is_file(child, kind):
+        return ""
+    is_inline = kind == "xhtml" or (len(child) > 0 and kind != "html")
+    text = _inner(child) if is_inline else "".join(child.itertext())
+    if not text.strip():
+        return ""
+    if is_inline or kind in MARKUP or not _is_text(child, name, text):
+        return _based(text if TAG.search(text) else BLANK.sub("<p>", text), child.base or base)
+    lines = BLANK.sub("<p>", escape(text if _is_atom(child) else unescape(text)))
+    return lines.replace("\n", "<br>") if name == "media:description" else lines
+
+
+def _is_file(child: etree._Element, kind: str) -> bool:
+    """Whether a content is a file in base64 (RFC 4287, 4.1.3.3, and Atom 0.3 before it)."""
+    is_xml = len(child) > 0 or kind.endswith(("/xml", "+xml"))
+    return child.get("mode") == "base64" or ("/" in kind and not kind.startswith("text/") and not is_xml)
+
+
+def _is_text(child: etree._Element, name: str, text: str) -> bool:
+    return _is_atom(child) or (name.endswith(("title", "media:description")) and not PAIR.search(text))
+
+
+def _inner(child: etree._Element) -> str:
+    """The elements in one as HTML, whose names have no prefix; written at once, with the namespaces of all."""
+    part = deepcopy(child)
+    part.tail = None
+    for element in part.iter("*"):
+        element.tag = str(element.tag).rpartition("}")[2]
+    part.tag = "div"
+    return etree.tostring(part, encoding="unicode", method="html")
 
 
 def _based(text: str, base: str | None) -> str:
     """HTML whose links are relative to this base."""
-    if not base:
+    if not base or not RELATIVE.search(text):
         return text
     try:
         part = fragment_fromstring(text, create_parent="div")
