@@ -35,6 +35,58 @@ def test_metadata_are_what_the_page_says_of_itself():
     assert found["author"] is None
 
 
+METAS = '<meta name="{}" content="{}">'
+
+
+@pytest.mark.parametrize(
+    ("metas", "author"),
+    [
+        ([("author", "By Ann Lee")], "Ann Lee"),
+        ([("author", "by: Ann"), ("author", "Bob"), ("author", "Bob")], "Ann, Bob"),
+        ([("author", "https://a.example/ann"), ("author", "Ann")], "Ann"),
+        ([("article:author", "//a.example/ann"), ("citation_author", "Lee, Ann")], "Lee, Ann"),
+        ([("article:author", "https://a.example/ann")], None),
+        ([("author", ". ."), ("author", "{{ author }}"), ("dc.creator", "Ann")], "Ann"),
+        ([("author", "Byron")], "Byron"),
+    ],
+)
+def test_authors_are_names(metas, author):
+    """All of them, without the word before a name; addresses and what a program has not filled are none."""
+    assert made("".join(METAS.format(*meta) for meta in metas))["metadata"]["author"] == author
+
+
+@pytest.mark.parametrize("name", ["og:article:published_time", "parsely-pub-date", "citation_date", "DC.date.issued"])
+def test_dates_have_the_names_of_many_programs(name):
+    """What the page was last changed on is never when it was published."""
+    html = METAS.format("article:modified_time", "2026-11-05") + METAS.format(name, "2026-11-01")
+    found = made(html)["metadata"]
+    assert (found["published"], found["modified"]) == ("2026-11-01", "2026-11-05")
+    assert made(METAS.format("article:modified_time", "2026-11-05"))["metadata"]["published"] is None
+
+
+def test_metadata_have_what_only_structured_data_say():
+    """Elements meta come first, as the page's own words for it."""
+    article = (
+        '{"@type": "Article", "headline": "A", "author": [{"name": "Ann"}, {"name": "Bob"}], "publisher": "Journal", '
+        '"datePublished": "2026-11-01", "image": "/a.png", "description": "long"}'
+    )
+    found = made(f'<script type="application/ld+json">{article}</script>{METAS.format("description", "short")}')
+    assert {name: value for name, value in found["metadata"].items() if value} == {
+        "description": "short",
+        "author": "Ann, Bob",
+        "published": "2026-11-01",
+        "site": "Journal",
+        "image": "https://a.example/a.png",
+    }
+
+
+def test_an_element_meta_may_have_several_properties():
+    """RDFa has them in one attribute."""
+    found = made('<meta property="og:title  dc:creator" content="Both">')
+    assert (found["metadata"]["title"], found["metadata"]["author"]) == ("Both", "Both")
+    assert found["structured"]["opengraph"] == {"og:title": "Both"}
+
+
 def test_structured_data_are_grouped_by_their_kind():
     """A name with several values has a list of them."""
     found = made()["structured"]

@@ -155,6 +155,35 @@ def test_the_item_of_the_page_itself_is_chosen():
     assert (found["title"], found["author"]) == ("This", ["Ann"])
 
 
+@pytest.mark.parametrize(
+    ("title", "left"),
+    [
+        ("A pot | The Journal", "A pot"),
+        ("A pot - the journal", "A pot"),
+        ("A pot：The Journal", "A pot"),
+        ("The Journal » A pot", "A pot"),
+        ("A pot-The Journal", "A pot-The Journal"),
+        ("What is The Journal", "What is The Journal"),
+        ("The Journal", "The Journal"),
+        ("| The Journal", "| The Journal"),
+    ],
+)
+def test_a_title_has_not_the_name_of_the_site(title, left):
+    """Where a sign is between them; the name alone, or within a text, stays."""
+    assert values(summary({"@type": "Article", "headline": title, "publisher": "The Journal"}))["title"] == left
+    site = f'<meta property="og:site_name" content="The Journal"><meta property="og:title" content="{title}">'
+    assert values(summary(html=f'{site}<meta property="og:type" content="product">'))["name"] == left
+
+
+def test_addresses_are_no_names():
+    """Of titles, authors and publishers; the next source with a name has it."""
+    graph = '<meta property="og:type" content="article"><meta property="og:title" content="A pot">'
+    graph += '<meta property="article:author" content="https://b.example/ann"><meta name="author" content="By Ann">'
+    item = '<article itemscope itemtype="https://schema.org/Article"><a itemprop="name" href="/a">A</a></article>'
+    found = values(summary({"@type": "Article", "publisher": "https://b.example/"}, html=graph + item))
+    assert found == {"title": "A pot", "author": ["Ann"]}
+
+
 NAMES = sorted({name for kind in FIELDS.values() for field in kind.values() for name in field.paths[0].split(".")})
 KEYS = st.sampled_from(
     [*NAMES, "itemListElement", "item", "name", "@id", "value", "address", "price", "text", "position"]

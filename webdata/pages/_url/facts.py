@@ -1,6 +1,7 @@
 """What a page says of itself to programs: its metadata, and the structured data in it."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lxml.html import HtmlElement
@@ -11,25 +12,38 @@ from webdata.pages._url.bounds import is_too_deep, is_too_large
 from webdata.pages._url.links import address
 from webdata.pages._url.lists import links, pictures
 from webdata.pages._url.markdown import base_of
+from webdata.pages._url.schema_values import is_filled, names
 from webdata.pages._url.selection import Selection, TooComplexError
 from webdata.pages._url.summary import summary
+from webdata.pages._url.summary_fields import AUTHOR, IMAGE, MODIFIED, PUBLISHED
 from webdata.pages._url.trees import tree
 
 LONGEST_CONTENT = 10_000
 """Characters of the content of an element `meta`."""
 MOST_METAS = 500
+MOST_NAMES = 4
+"""Properties of one element `meta`."""
 NAMED = {
     "description": ("description", "og:description", "twitter:description"),
-    "author": ("author", "article:author"),
-    "published": ("article:published_time", "date", "datepublished", "dc.date"),
-    "modified": ("article:modified_time", "last-modified", "og:updated_time"),
+    "author": AUTHOR.metas,
+    "published": PUBLISHED.metas,
+    "modified": MODIFIED.metas,
     "site": ("og:site_name", "application-name"),
     "type": ("og:type",),
-    "image": ("og:image", "twitter:image"),
+    "image": IMAGE.metas,
     "keywords": ("keywords",),
     "robots": ("robots",),
 }
 """The names of elements `meta` with a value, the best first."""
+OF_SUMMARY = {
+    "description": "description",
+    "author": "author",
+    "published": "published",
+    "modified": "modified",
+    "site": "publisher",
+    "image": "image",
+}
+"""The fields of the summary that say the same."""
 
 
 def lists_and_facts(text: str, url: str, charset: str, selection: Selection) -> dict[str, Any]:
@@ -40,26 +54,38 @@ def lists_and_facts(text: str, url: str, charset: str, selection: Selection) -> 
     if is_too_large(text) or (root := tree(text)) is None or is_too_deep(root):
         raise TooComplexError
     base = base_of(root, url)
-    facts = {"metadata": metadata(root, base), "structured": structured(root, base)}
+    said = structured(root, base)
+    facts = {"metadata": metadata(root, base, said["summary"] or {}), "structured": said}
     selection.apply(root)
     body = next(root.iterchildren("body"))
     return {**facts, "links": links(body, base, charset), "images": pictures(body, base, charset)}
 
 
-def metadata(root: HtmlElement, base: str) -> dict[str, str | None]:
-    """The title, language and canonical address of a page, and what its elements `meta` say; null is unknown."""
-    metas = dict(reversed([*_metas(root)]))
-    named = {key: next((metas[name] for name in names if metas.get(name)), None) for key, names in NAMED.items()}
+def metadata(root: HtmlElement, base: str, said: Mapping[str, Any]) -> dict[str, str | None]:
+    """The title, language and canonical address of a page, what its elements `meta` say, else its summary.
+
+    Null is unknown.
+    """
+    metas: defaultdict[str, list[str]] = defaultdict(list)
+    for name, content in _metas(root):
+        if is_filled(content):
+            metas[name].append(content)
+    named = {key: next((metas[name][0] for name in of if name in metas), None) for key, of in NAMED.items()}
+    authors = (names(metas[name]) for name in NAMED["author"] if name in metas)
+    named |= {"author": _line(next(filter(None, authors), None)), "image": address(named["image"], base)}
     titles = (spaced(title) for title in root.iterfind("head/title"))
-    image = address(named["image"], base)
+    languages = (root.get("lang"), *(metas[name][0] for name in ("content-language", "og:locale") if name in metas))
     return {
-        "title": next(filter(None, titles), None) or metas.get("og:title"),
-        "language": root.get("lang") or metas.get("content-language") or metas.get("og:locale"),
+        "title": next(filter(None, titles), None) or next(iter(metas["og:title"]), None),
+        "language": next(filter(None, languages), None),
         "canonical": _linked(root, "canonical", base),
-        **named,
-        "image": image,
+        **{key: value or _line(said.get(OF_SUMMARY.get(key, ""), {}).get("value")) for key, value in named.items()},
         "icon": _linked(root, "icon", base),
     }
+
+
+def _line(value: str | list[str] | None) -> str | None:
+    return ", ".join(value) if isinstance(value, list) else value
 
 
 def structured(root: HtmlElement, base: str) -> dict[str, Any]:
@@ -88,9 +114,11 @@ def _is_graph(name: str) -> bool:
 def _metas(root: HtmlElement) -> Iterator[tuple[str, str]]:
     """The names, in lower case, and the contents of the elements `meta`."""
     for meta, _ in zip(root.iter("meta"), range(MOST_METAS), strict=False):
-        name = meta.get("property") or meta.get("name") or meta.get("http-equiv") or ""
-        if name.strip() and (content := meta.get("content")):
-            yield name.strip().lower()[:100], content.strip()[:LONGEST_CONTENT]
+        several = meta.get("property", "").split()[:MOST_NAMES]
+        name = (meta.get("name") or meta.get("http-equiv") or "").strip()
+        for one in several or filter(None, [name]):
+            if content := meta.get("content"):
+                yield one.lower()[:100], content.strip()[:LONGEST_CONTENT]
 
 
 def _grouped(metas: Iterator[tuple[str, str]]) -> dict[str, str | list[str]]:

@@ -24,6 +24,8 @@ ISO = re.compile(
     r"([1-9]\d{3})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01])"
     r"(?:[T ]([01]\d|2[0-3]):?([0-5]\d)(?::?([0-5]\d)(?:[.,]\d+)?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?)?)?"
 )
+BASIC = re.compile(r"((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=T|$)")
+"""The beginning of a date in ISO 8601 without hyphens."""
 MAIL = re.compile(r"(?:\w{3}, )?\d{1,2} \w{3} \d{4} \d\d:\d\d")
 """The beginning of a date in HTTP and mail: https://www.rfc-editor.org/rfc/rfc5322#section-3.3"""
 LEADING = re.compile(r"[^\d\W][\D]*?\s((?:[^\W\d]+\.?,?\s)?\d)")
@@ -75,7 +77,7 @@ def date(text: str, language: str = "") -> str | None:
     line = LABEL.sub("", clean(text[:LONGEST_READ]))
     if not any(char.isdigit() for char in line):
         return None
-    if found := ISO.fullmatch(line):
+    if found := ISO.fullmatch(BASIC.sub(r"\1-\2-\3", line, count=1)):
         return _iso(found)
     if MAIL.match(line):
         return _of_mail(line)

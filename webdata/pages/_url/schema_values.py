@@ -17,6 +17,11 @@ MOST_LISTED = 100
 LONGEST_TEXT = 5_000
 """Characters of a text."""
 GTIN = re.compile(r"[0-9]{8,14}|[0-9]{9}X")
+IS_ADDRESS = re.compile(r"(?:https?:)?//\S|www\.\S|/\S*$", re.IGNORECASE)
+UNFILLED = re.compile(r"\{\{[^{}]*\}\}")
+"""The place for a value in a template."""
+BY = re.compile(r"by(?:\s*:\s*|\s+)", re.IGNORECASE)
+"""The word before the name of an author."""
 TERMS = {
     name.lower(): name
     for name in ("InStock", "OutOfStock", "PreOrder", "BackOrder", "SoldOut", "LimitedAvailability", "Discontinued",
@@ -34,6 +39,27 @@ def text(values: list[Any], _: str = "") -> str | None:
 def texts(values: list[Any], _: str) -> list[str] | None:
     """All texts."""
     return [*dict.fromkeys(_texts(values))][:MOST_LISTED] or None
+
+
+def name(values: list[Any], _: str = "") -> str | None:
+    """The first text that is a name."""
+    return next(filter(is_name, _texts(values)), None)
+
+
+def names(values: list[Any], _: str = "") -> list[str] | None:
+    """All texts that are names of people."""
+    found = (BY.sub("", one, count=1) if BY.match(one) else one for one in filter(is_name, _texts(values)))
+    return [*dict.fromkeys(found)][:MOST_LISTED] or None
+
+
+def is_name(line: str) -> bool:
+    """Whether a text is no address."""
+    return is_filled(line) and not IS_ADDRESS.match(line)
+
+
+def is_filled(line: str) -> bool:
+    """Whether a text says something, and is no place for it that a program has not filled."""
+    return any(map(str.isalnum, UNFILLED.sub("", line)))
 
 
 def words(values: list[Any], base: str) -> list[str] | None:

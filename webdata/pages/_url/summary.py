@@ -5,6 +5,7 @@ field has the value of the first source with one that can be read: JSON-LD, micr
 other elements `meta`.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypedDict
@@ -31,6 +32,10 @@ ENDS = {
 GRAPH_KINDS = {"article": "article", "product": "product", "og:product": "product", "product.item": "product"}
 FEW_PRODUCTS = 4
 """Products beside each other of which a page is a list."""
+TITLES = ("title", "name")
+BEHIND = re.compile(r"(.*\S)(?:\s+[-\u2013\u2014/\u00b7:]|\s*[|\uff5c\u2022\u00bb\uff1a])\s*", re.DOTALL)
+BEFORE = re.compile(r"(?:\s+[-\u2013\u2014/\u00b7]|\s*[|\uff5c\u2022\u00bb\uff1a])\s*(\S.*)", re.DOTALL)
+"""A title and a sign, or a sign and a title, beside the name of the site."""
 MOST_ITEMS = 2_000
 CURRENCIES = {"product:price:amount": "product:price:currency", "og:price:amount": "og:price:currency"}
 OF_SITE = ("organization", "breadcrumb")
@@ -52,9 +57,31 @@ def summary(structured: Mapping[str, Any], base: str) -> dict[str, Any] | None:
         chosen = {name: _chosen(items, kind, base) for name, items in sources.items()}
         fields = {name: _field(field, chosen, metas, base) for name, field in FIELDS[kind].items()}
         found = {name: value for name, value in fields.items() if value is not None}
+        if kind not in OF_SITE:
+            _leave_site(found, metas["opengraph"])
         if found or kind == "breadcrumb":
             return {"type": kind, **found, **({"breadcrumb": paths} if paths else {})} if found or paths else None
     return None
+
+
+def _leave_site(found: Mapping[str, SummaryValue], graph: Mapping[str, Any]) -> None:
+    """Leave the name of the site out of a title, in place, where a sign is between them."""
+    sites = [found["publisher"]["value"]] if "publisher" in found else []
+    sites += [one for one in _of_meta(graph, "og:site_name") if one not in sites] if "og:site_name" in graph else []
+    for name in TITLES:
+        for site in sites:
+            if name in found:
+                found[name]["value"] = _without(found[name]["value"], site)
+
+
+def _without(title: str, site: str) -> str:
+    """A title without the name of a site behind or before it."""
+    place = len(title) - len(site)
+    if place > 0 and title[place:].lower() == site.lower() and (found := BEHIND.fullmatch(title[:place])):
+        return found[1]
+    if title[: len(site)].lower() == site.lower() and (found := BEFORE.fullmatch(title[len(site) :])):
+        return found[1]
+    return title
 
 
 def _kinds(sources: Mapping[str, Sequence[SchemaItem]], graph: Mapping[str, Any], base: str) -> Iterator[str]:

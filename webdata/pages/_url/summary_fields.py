@@ -11,6 +11,8 @@ from webdata.pages._url.schema_values import (
     date,
     entries,
     gtin,
+    name,
+    names,
     number,
     place,
     price,
@@ -41,12 +43,39 @@ class SummaryField:
 
 TITLE = ("og:title", "twitter:title")
 DESCRIPTION = SummaryField(("description", "abstract"), ("og:description", "twitter:description", "description"))
-IMAGE = SummaryField(("image", "thumbnailUrl"), ("og:image", "twitter:image"), url)
+IMAGE = SummaryField(
+    ("image", "thumbnailUrl"), ("og:image", "og:image:secure_url", "twitter:image", "twitter:image:src"), url
+)
 RATING = SummaryField(("aggregateRating.ratingValue",), (), number)
 REVIEWS = SummaryField(("aggregateRating.reviewCount", "aggregateRating.ratingCount"), (), number)
-PUBLISHED = SummaryField(("datePublished", "dateCreated"), ("article:published_time", "date", "dc.date"), date)
-AUTHOR = SummaryField(("author", "creator"), ("author", "article:author"), texts)
-NAME = SummaryField(("name", "headline"), TITLE)
+PUBLISHED = SummaryField(
+    ("datePublished", "dateCreated"),
+    (
+        "article:published_time", "article:published", "og:article:published_time", "og:published_time",
+        "datepublished", "pubdate", "publishdate", "publish_date", "publish-date", "pub_date", "published",
+        "parsely-pub-date", "sailthru.date", "cxenseparse:recs:publishtime", "citation_publication_date",
+        "citation_online_date", "citation_date", "dc.date.issued", "dcterms.issued", "dc.date.created",
+        "dcterms.created", "date", "dc.date", "dcterms.date",
+    ),
+    date,
+)  # fmt: skip
+MODIFIED = SummaryField(
+    ("dateModified",),
+    (
+        "article:modified_time", "article:modified", "og:article:modified_time", "og:modified_time",
+        "og:updated_time", "datemodified", "dc.date.modified", "dcterms.modified", "last-modified",
+    ),
+    date,
+)  # fmt: skip
+AUTHOR = SummaryField(
+    ("author", "creator"),
+    (
+        "author", "article:author", "og:article:author", "og:author", "parsely-author", "sailthru.author",
+        "cxenseparse:author", "citation_author", "dc.creator", "dc:creator", "dcterms.creator",
+    ),
+    names,
+)  # fmt: skip
+NAME = SummaryField(("name", "headline"), TITLE, name)
 URL = SummaryField(("url", "@id"), ("og:url",), url)
 
 FIELDS: Mapping[str, Mapping[str, SummaryField]] = {
@@ -106,12 +135,12 @@ FIELDS: Mapping[str, Mapping[str, SummaryField]] = {
         "image": IMAGE,
     },
     "article": {
-        "title": SummaryField(("headline", "name"), TITLE),
+        "title": SummaryField(("headline", "name"), TITLE, name),
         "description": DESCRIPTION,
         "author": AUTHOR,
         "published": PUBLISHED,
-        "modified": SummaryField(("dateModified",), ("article:modified_time", "og:updated_time"), date),
-        "publisher": SummaryField(("publisher",), ("og:site_name",)),
+        "modified": MODIFIED,
+        "publisher": SummaryField(("publisher",), ("og:site_name", "dc.publisher"), name),
         "section": SummaryField(("articleSection",), ("article:section",)),
         "keywords": SummaryField(("keywords",), ("article:tag", "keywords"), words),
         "image": IMAGE,
