@@ -1,12 +1,12 @@
 """What a page says of itself to programs: its metadata, and the structured data in it."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lxml.html import HtmlElement
 
-from webdata.pages._url import json_ld, microdata, rdfa
+from webdata.pages._url import bylines, json_ld, microdata, rdfa
 from webdata.pages._url.blocks import spaced
 from webdata.pages._url.bounds import is_too_deep, is_too_large
 from webdata.pages._url.links import address
@@ -62,26 +62,37 @@ def lists_and_facts(text: str, url: str, charset: str, selection: Selection) -> 
 
 
 def metadata(root: HtmlElement, base: str, said: Mapping[str, Any]) -> dict[str, str | None]:
-    """The title, language and canonical address of a page, what its elements `meta` say, else its summary.
+    """The title, language and canonical address of a page, and what its elements `meta` say.
 
-    Null is unknown.
+    What they do not say is that of its summary, or its byline; null is unknown.
     """
     metas: defaultdict[str, list[str]] = defaultdict(list)
     for name, content in _metas(root):
         if is_filled(content):
             metas[name].append(content)
-    named = {key: next((metas[name][0] for name in of if name in metas), None) for key, of in NAMED.items()}
-    authors = (names(metas[name]) for name in NAMED["author"] if name in metas)
-    named |= {"author": _line(next(filter(None, authors), None)), "image": address(named["image"], base)}
     titles = (spaced(title) for title in root.iterfind("head/title"))
-    languages = (root.get("lang"), *(metas[name][0] for name in ("content-language", "og:locale") if name in metas))
+    named = _named(metas, base)
+    known = {key: value or _line(said.get(OF_SUMMARY.get(key, ""), {}).get("value")) for key, value in named.items()}
     return {
-        "title": next(filter(None, titles), None) or next(iter(metas["og:title"]), None),
-        "language": next(filter(None, languages), None),
+        "title": next(filter(None, titles), None) or _first(metas, ["og:title"]),
+        "language": root.get("lang") or _first(metas, ["content-language", "og:locale"]),
         "canonical": _linked(root, "canonical", base),
-        **{key: value or _line(said.get(OF_SUMMARY.get(key, ""), {}).get("value")) for key, value in named.items()},
+        **known,
+        "author": known["author"] or bylines.author(root),
+        "published": known["published"] or bylines.published(root),
         "icon": _linked(root, "icon", base),
     }
+
+
+def _named(metas: Mapping[str, Sequence[str]], base: str) -> dict[str, str | None]:
+    """What the elements `meta` say: all authors, an absolute image, and the first of each other."""
+    named = {key: _first(metas, of) for key, of in NAMED.items()}
+    authors = (names([*metas[name]]) for name in NAMED["author"] if name in metas)
+    return {**named, "author": _line(next(filter(None, authors), None)), "image": address(named["image"], base)}
+
+
+def _first(metas: Mapping[str, Sequence[str]], of: Sequence[str]) -> str | None:
+    return next((metas[name][0] for name in of if name in metas), None)
 
 
 def _line(value: str | list[str] | None) -> str | None:
