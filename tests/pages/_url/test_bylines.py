@@ -6,6 +6,9 @@ from webdata.pages._url.facts import lists_and_facts
 from webdata.pages._url.selection import Selection
 
 
+TIME = '<time class="published" datetime="2026-11-0{}">x</time>'
+
+
 def metadata(html):
     return lists_and_facts(html, "https://a.example/d/", "utf-8", Selection())["metadata"]
 
@@ -36,11 +39,7 @@ def test_the_only_author_that_links_name_is_that_of_the_page(html, author):
         ('<time class="entry-date published" datetime="2026-11-01">1 November</time>', "2026-11-01"),
         ('<time class="updated" datetime="2026-11-01">1 November</time>', None),
         ('<time datetime="2026-11-01">1 November</time>', None),
-        (
-            '<time class="published" datetime="2026-11-01">1</time>'
-            '<time class="published" datetime="2026-11-02">2</time>',
-            None,
-        ),
+        (f"{TIME.format(1)}{TIME.format(2)}", None),
         ('<p><meta itemprop="datePublished" content="2026-11-01"></p>', "2026-11-01"),
     ],
 )
