@@ -5,7 +5,6 @@ import pytest
 from webdata.pages._url.facts import lists_and_facts
 from webdata.pages._url.selection import Selection
 
-
 TIME = '<time class="published" datetime="2026-11-0{}">x</time>'
 
 
