@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webdata.pages._url.facts import lists_and_facts
+from webdata.pages._url.schema_values import Page
 from webdata.pages._url.selection import Selection
 from webdata.pages._url.summary import KINDS
 from webdata.pages._url.summary import summary as make_summary
@@ -184,6 +185,13 @@ def test_addresses_are_no_names():
     assert found == {"title": "A pot", "author": ["Ann"]}
 
 
+def test_dates_are_read_in_the_language_of_the_page():
+    """The fifth of March is no May because a page has it for readers and programs alike."""
+    html = '<html lang="en-GB"><head><meta property="og:type" content="article"><meta name="date" content="05/03/2026">'
+    found = lists_and_facts(html, URL, "utf-8", Selection())["structured"]["summary"]
+    assert values(found) == {"published": "2026-03-05"}
+
+
 NAMES = sorted({name for kind in FIELDS.values() for field in kind.values() for name in field.paths[0].split(".")})
 KEYS = st.sampled_from(
     [*NAMES, "itemListElement", "item", "name", "@id", "value", "address", "price", "text", "position"]
@@ -200,7 +208,7 @@ def test_any_item_has_a_summary_or_none(kind, value):
     """Values of every form, in the place of every other, raise no error."""
     items = [{"@type": kind, **(value if isinstance(value, dict) else {"name": value})}]
     said = {"json_ld": items, "microdata": [], "rdfa": [], "opengraph": {}, "twitter": {}, "meta": {}}
-    found = make_summary(said, URL)
+    found = make_summary(said, Page(URL))
     assert found is None or found["type"] in FIELDS
     json.dumps(found)
 

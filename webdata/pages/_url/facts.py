@@ -12,7 +12,7 @@ from webdata.pages._url.bounds import is_too_deep, is_too_large
 from webdata.pages._url.links import address
 from webdata.pages._url.lists import links, pictures
 from webdata.pages._url.markdown import base_of
-from webdata.pages._url.schema_values import is_filled, names
+from webdata.pages._url.schema_values import Page, is_filled, names
 from webdata.pages._url.selection import Selection, TooComplexError
 from webdata.pages._url.summary import summary
 from webdata.pages._url.summary_fields import AUTHOR, IMAGE, MODIFIED, PUBLISHED
@@ -115,7 +115,7 @@ def structured(root: HtmlElement, base: str) -> dict[str, Any]:
         "twitter": _grouped(one for one in metas if one[0].startswith("twitter:")),
         "meta": _grouped(one for one in metas if not _is_graph(one[0]) and not one[0].startswith("twitter:")),
     }
-    return {"summary": summary(said, base), **said}
+    return {"summary": summary(said, Page(base, root.get("lang") or "")), **said}
 
 
 def _is_graph(name: str) -> bool:

@@ -26,6 +26,8 @@ ISO = re.compile(
 )
 BASIC = re.compile(r"((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=T|$)")
 """The beginning of a date in ISO 8601 without hyphens."""
+DOTTED = re.compile(r"(\d{1,2})\.(0?[1-9]|1[0-2])\.((?:19|20)\d\d)(?!\d)")
+"""The beginning of a date with the day before the month, as all languages but English have them with points."""
 MAIL = re.compile(r"(?:\w{3}, )?\d{1,2} \w{3} \d{4} \d\d:\d\d")
 """The beginning of a date in HTTP and mail: https://www.rfc-editor.org/rfc/rfc5322#section-3.3"""
 LEADING = re.compile(r"[^\d\W][\D]*?\s((?:[^\W\d]+\.?,?\s)?\d)")
@@ -79,6 +81,9 @@ def date(text: str, language: str = "") -> str | None:
         return None
     if found := ISO.fullmatch(BASIC.sub(r"\1-\2-\3", line, count=1)):
         return _iso(found)
+    if not language and (found := DOTTED.match(line)):
+        line = f"{found[3]}-{found[2]:0>2}-{found[1]:0>2}{line[found.end() :]}"
+        return _iso(dated) if (dated := ISO.fullmatch(line)) else date(line)
     if MAIL.match(line):
         return _of_mail(line)
     return next(filter(None, (_in_words(part, language) for part in _parts(line))), None)

@@ -1,12 +1,12 @@
 """Values of schema.org as plain ones: texts, addresses, dates, numbers, prices, lists.
 
-Each function takes the values of a property and the base of the page's addresses, and returns None where none of them
+Each function takes the values of a property and what is known of the page, and returns None where none of them
 can be read. https://schema.org/docs/full.html
 """
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from webdata.pages._url import readings
 from webdata.pages._url.json_ld import types
@@ -31,22 +31,33 @@ TERMS = {
 ADDRESS = ("name", "streetAddress", "postalCode", "addressLocality", "addressRegion", "addressCountry")
 
 
-def text(values: list[Any], _: str = "") -> str | None:
+class Page(NamedTuple):
+    """What its values are relative to: the base of its addresses, and its language, if it says one."""
+
+    base: str
+    language: str = ""
+
+
+PAGE = Page("")
+"""For values that are relative to nothing."""
+
+
+def text(values: list[Any], _: Page = PAGE) -> str | None:
     """The first text."""
     return next(_texts(values), None)
 
 
-def texts(values: list[Any], _: str) -> list[str] | None:
+def texts(values: list[Any], _: Page = PAGE) -> list[str] | None:
     """All texts."""
     return [*dict.fromkeys(_texts(values))][:MOST_LISTED] or None
 
 
-def name(values: list[Any], _: str = "") -> str | None:
+def name(values: list[Any], _: Page = PAGE) -> str | None:
     """The first text that is a name."""
     return next(filter(is_name, _texts(values)), None)
 
 
-def names(values: list[Any], _: str = "") -> list[str] | None:
+def names(values: list[Any], _: Page = PAGE) -> list[str] | None:
     """All texts that are names of people."""
     found = (BY.sub("", one, count=1) if BY.match(one) else one for one in filter(is_name, _texts(values)))
     return [*dict.fromkeys(found)][:MOST_LISTED] or None
@@ -62,35 +73,35 @@ def is_filled(line: str) -> bool:
     return any(map(str.isalnum, UNFILLED.sub("", line)))
 
 
-def words(values: list[Any], base: str) -> list[str] | None:
+def words(values: list[Any], page: Page) -> list[str] | None:
     """The words of texts with commas."""
     parts = (part.strip() for one in _texts(values) for part in one.split(","))
-    return texts([part for part in parts if part], base)
+    return texts([part for part in parts if part], page)
 
 
-def url(values: list[Any], base: str) -> str | None:
+def url(values: list[Any], page: Page) -> str | None:
     """The first address, absolute."""
     named = (one if isinstance(one, str) else _first(one, "url", "contentUrl", "@id") for one in values)
-    return next((found for one in named if isinstance(one, str) and (found := address(one, base))), None)
+    return next((found for one in named if isinstance(one, str) and (found := address(one, page.base))), None)
 
 
-def urls(values: list[Any], base: str) -> list[str] | None:
+def urls(values: list[Any], page: Page) -> list[str] | None:
     """All addresses, absolute."""
-    found = (url([one], base) for one in values)
+    found = (url([one], page) for one in values)
     return [*dict.fromkeys(one for one in found if one)][:MOST_LISTED] or None
 
 
-def date(values: list[Any], _: str) -> str | None:
+def date(values: list[Any], page: Page) -> str | None:
     """The first date or time, in ISO 8601."""
-    return next((found for one in _texts(values) if (found := readings.date(one))), None)
+    return next((found for one in _texts(values) if (found := readings.date(one, page.language))), None)
 
 
-def number(values: list[Any], _: str) -> float | None:
+def number(values: list[Any], _: Page = PAGE) -> float | None:
     """The first number."""
     return next((found for one in _texts(values) if (found := readings.number(one)) is not None), None)
 
 
-def price(values: list[Any], _: str = "") -> Mapping[str, Any] | None:
+def price(values: list[Any], _: Page = PAGE) -> Mapping[str, Any] | None:
     """The price of the first offer that has one; of a range the lowest."""
     return next((found for one in values if (found := _price(one)) is not None), None)
 
@@ -106,31 +117,31 @@ def _price(offer: Any) -> Mapping[str, Any] | None:
     return readings.price(found, currency) if found else None
 
 
-def salary(values: list[Any], _: str) -> Mapping[str, Any] | None:
+def salary(values: list[Any], _: Page = PAGE) -> Mapping[str, Any] | None:
     """A sum or a range of an amount of money, with its currency and the time that it is for."""
     for one in values:
         inner = _first(one, "value")
         amounts = inner if isinstance(inner, dict) else {"value": inner}
-        low, high = (number([_first(amounts, name, "value")], "") for name in ("minValue", "maxValue"))
+        low, high = (number([_first(amounts, name, "value")]) for name in ("minValue", "maxValue"))
         if low is not None or high is not None:
             currency = text([_first(one, "currency"), _first(amounts, "currency")])
             return {"min": low, "max": high, "currency": currency, "per": text([amounts.get("unitText")])}
     return None
 
 
-def term(values: list[Any], base: str) -> str | None:
+def term(values: list[Any], page: Page) -> str | None:
     """A term of schema.org: `InStock` of its address, and of `in stock`."""
-    found = (text(values, base) or "").rstrip("/").rpartition("/")[2]
+    found = (text(values, page) or "").rstrip("/").rpartition("/")[2]
     return TERMS.get(found.replace(" ", "").replace("_", "").lower(), found) or None
 
 
-def gtin(values: list[Any], base: str) -> str | None:
+def gtin(values: list[Any], page: Page) -> str | None:
     """A number of articles of trade, or of books."""
-    found = ((text([one], base) or "").replace("-", "") for one in values)
+    found = ((text([one], page) or "").replace("-", "") for one in values)
     return next((one for one in found if GTIN.fullmatch(one)), None)
 
 
-def place(values: list[Any], _: str) -> str | None:
+def place(values: list[Any], _: Page = PAGE) -> str | None:
     """A place or an address in one line."""
     return next((found for one in values if (found := ", ".join(_lines(one)))), None)
 
@@ -144,7 +155,7 @@ def _lines(value: Any) -> Iterator[str]:
     yield from _lines(_first(value, "address"))
 
 
-def steps(values: list[Any], base: str) -> list[str] | None:
+def steps(values: list[Any], page: Page) -> list[str] | None:
     """The texts of steps, also of those in sections."""
     inner = [one.get("itemListElement") if isinstance(one, dict) else None for one in values]
     flat = [
@@ -152,42 +163,42 @@ def steps(values: list[Any], base: str) -> list[str] | None:
         for one, steps_of in zip(values, inner, strict=True)
         for part in (steps_of if isinstance(steps_of, list) else [one])
     ]
-    return texts([_first(one, "text", "name") if isinstance(one, dict) else one for one in flat], base)
+    return texts([_first(one, "text", "name") if isinstance(one, dict) else one for one in flat], page)
 
 
-def questions(values: list[Any], base: str) -> list[dict[str, str | None]] | None:
+def questions(values: list[Any], page: Page) -> list[dict[str, str | None]] | None:
     """Questions, each with its answer."""
     found = []
     for one in values[:MOST_LISTED]:
-        if isinstance(one, dict) and (asked := text([_first(one, "name")], base)):
+        if isinstance(one, dict) and (asked := text([_first(one, "name")], page)):
             answers = one.get("acceptedAnswer") or one.get("suggestedAnswer")
             answers = answers if isinstance(answers, list) else [answers]
             found.append(
                 {
                     "question": asked,
-                    "answer": text([_first(answer, "text") for answer in answers], base),
+                    "answer": text([_first(answer, "text") for answer in answers], page),
                 }
             )
     return found or None
 
 
-def entries(values: list[Any], base: str) -> list[dict[str, str | None]] | None:
+def entries(values: list[Any], page: Page) -> list[dict[str, str | None]] | None:
     """The entries of a list: a name and an address each, in the order of their positions."""
-    found = [_entry(one, base) for one in sorted(values[: 10 * MOST_LISTED], key=_position)]
+    found = [_entry(one, page) for one in sorted(values[: 10 * MOST_LISTED], key=_position)]
     return [one for one in found if one["name"] or one["url"]][:MOST_LISTED] or None
 
 
-def _entry(value: Any, base: str) -> dict[str, str | None]:
+def _entry(value: Any, page: Page) -> dict[str, str | None]:
     inner = _first(value, "item")
-    named = [text([_first(one, "name")], base) for one in (value, inner) if isinstance(one, dict)]
+    named = [text([_first(one, "name")], page) for one in (value, inner) if isinstance(one, dict)]
     places = [_first(value, "url"), inner] if isinstance(value, dict) else [value]
     if isinstance(value, dict) and "ListItem" not in types(value):
         places.append(value.get("@id"))
-    return {"name": next(filter(None, named), None), "url": url(places, base)}
+    return {"name": next(filter(None, named), None), "url": url(places, page)}
 
 
 def _position(value: Any) -> float:
-    return number([_first(value, "position")], "") or 0
+    return number([_first(value, "position")]) or 0
 
 
 def _first(value: Any, *names: str) -> Any:

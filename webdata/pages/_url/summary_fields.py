@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from webdata.pages._url.schema_values import (
+    Page,
     date,
     entries,
     gtin,
@@ -38,7 +39,7 @@ class SummaryField:
     paths: tuple[str, ...]
     """Of properties, joined by dots; the first with a value counts."""
     metas: tuple[str, ...] = ()
-    read: Callable[[list[Any], str], Any] = text
+    read: Callable[[list[Any], Page], Any] = text
 
 
 TITLE = ("og:title", "twitter:title")
