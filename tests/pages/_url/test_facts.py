@@ -72,12 +72,35 @@ def test_metadata_have_what_only_structured_data_say():
     )
     found = made(f'<script type="application/ld+json">{article}</script>{METAS.format("description", "short")}')
     assert {name: value for name, value in found["metadata"].items() if value} == {
+        "title": "A",
         "description": "short",
         "author": "Ann, Bob",
         "published": "2026-11-01",
         "site": "Journal",
         "image": "https://a.example/a.png",
     }
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        ('<title> </title><meta property="og:title" content="Of meta"><h1>Shown</h1>', "Of meta"),
+        ("<h1> </h1><h1>Shown</h1>", "Shown"),
+        ("<h1>One</h1><h1>Two</h1>", None),
+    ],
+)
+def test_a_page_without_a_title_has_that_of_its_headline(html, title):
+    """The only one, unless its elements meta have a title."""
+    assert made(html)["metadata"]["title"] == title
+
+
+def test_values_of_meta_are_texts():
+    """Programs write them with names of characters and markup; a site is no address."""
+    html = METAS.format("description", "Salt &amp;amp; pepper&amp;#8230; by &lt;b&gt;Ann&lt;/b&gt;")
+    html += METAS.format("og:site_name", "https://a.example") + METAS.format("application-name", "a.example")
+    found = made(html + METAS.format("og:image", "/a.png?a=1&amp;amp;b=2"))["metadata"]
+    assert found["description"] == "Salt & pepper… by Ann"
+    assert (found["site"], found["image"]) == ("a.example", "https://a.example/a.png?a=1&b=2")
 
 
 def test_an_element_meta_may_have_several_properties():

@@ -185,6 +185,22 @@ def test_addresses_are_no_names():
     assert found == {"title": "A pot", "author": ["Ann"]}
 
 
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("Salt &amp; pepper&#8217;s", "Salt & pepper’s"),
+        ("&lt;p&gt;One&lt;/p&gt;&lt;p&gt;t<b>w</b>o&lt;/p&gt;", "One two"),
+        ("One<br>two", "One two"),
+        ("The <table> element, 1 < 2 &co; &#xg;", "The <table> element, 1 < 2 &co; &#xg;"),
+    ],
+)
+def test_texts_are_those_that_readers_see(given, shown):
+    """Markup in a value is none of its words; one tag alone is what a text is about."""
+    image = "https://a.example/a.png?a=1&#038;b=2"
+    found = values(summary({"@type": "Article", "headline": given, "image": image}))
+    assert found == {"title": shown, "image": "https://a.example/a.png?a=1&b=2"}
+
+
 def test_dates_are_read_in_the_language_of_the_page():
     """The fifth of March is no May because a page has it for readers and programs alike."""
     html = '<html lang="en-GB"><head><meta property="og:type" content="article"><meta name="date" content="05/03/2026">'

@@ -112,8 +112,13 @@ def _is_mostly_empty(table: HtmlElement) -> bool:
 
 def plain_text(text: str) -> str:
     """The text of a page without its tags, as Markdown without HTML, in linear time."""
-    bare = _TAG.sub("\n", _INLINE.sub("", without_hidden_parts(text)))
+    bare = without_tags(without_hidden_parts(text))
     return inert(_LINES.sub("\n", _BLANKS.sub(" ", printable(unescape(bare)))).strip()) + "\n"
+
+
+def without_tags(text: str) -> str:
+    """A text in which blocks are lines."""
+    return _TAG.sub("\n", _INLINE.sub("", text))
 
 
 def without_hidden_parts(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from lxml.html import HtmlElement
@@ -12,7 +13,7 @@ from webdata.pages._url.bounds import is_too_deep, is_too_large
 from webdata.pages._url.links import address
 from webdata.pages._url.lists import links, pictures
 from webdata.pages._url.markdown import base_of
-from webdata.pages._url.schema_values import Page, is_filled, names
+from webdata.pages._url.schema_values import Page, is_filled, is_name, names, shown, url
 from webdata.pages._url.selection import Selection, TooComplexError
 from webdata.pages._url.summary import summary
 from webdata.pages._url.summary_fields import AUTHOR, IMAGE, MODIFIED, PUBLISHED
@@ -21,14 +22,16 @@ from webdata.pages._url.trees import tree
 LONGEST_CONTENT = 10_000
 """Characters of the content of an element `meta`."""
 MOST_METAS = 500
+MOST_HEADLINES = 20
 MOST_NAMES = 4
 """Properties of one element `meta`."""
+TITLES = ("og:title", "twitter:title", "dc.title", "title")
 NAMED = {
     "description": ("description", "og:description", "twitter:description"),
     "author": AUTHOR.metas,
     "published": PUBLISHED.metas,
     "modified": MODIFIED.metas,
-    "site": ("og:site_name", "application-name"),
+    "site": ("og:site_name", "application-name", "article:publisher"),
     "type": ("og:type",),
     "image": IMAGE.metas,
     "keywords": ("keywords",),
@@ -36,12 +39,13 @@ NAMED = {
 }
 """The names of elements `meta` with a value, the best first."""
 OF_SUMMARY = {
-    "description": "description",
-    "author": "author",
-    "published": "published",
-    "modified": "modified",
-    "site": "publisher",
-    "image": "image",
+    "title": ("title", "name"),
+    "description": ("description",),
+    "author": ("author",),
+    "published": ("published",),
+    "modified": ("modified",),
+    "site": ("publisher",),
+    "image": ("image",),
 }
 """The fields of the summary that say the same."""
 
@@ -69,12 +73,11 @@ def metadata(root: HtmlElement, base: str, said: Mapping[str, Any]) -> dict[str,
     metas: defaultdict[str, list[str]] = defaultdict(list)
     for name, content in _metas(root):
         if is_filled(content):
-            metas[name].append(content)
-    titles = (spaced(title) for title in root.iterfind("head/title"))
+            metas[name].append(shown(content).strip())
     named = _named(metas, base)
-    known = {key: value or _line(said.get(OF_SUMMARY.get(key, ""), {}).get("value")) for key, value in named.items()}
+    known = {key: value or _of_summary(said, key) for key, value in named.items()}
     return {
-        "title": next(filter(None, titles), None) or _first(metas, ["og:title"]),
+        "title": _title(root) or _first(metas, TITLES) or _of_summary(said, "title") or _headline(root),
         "language": root.get("lang") or _first(metas, ["content-language", "og:locale"]),
         "canonical": _linked(root, "canonical", base),
         **known,
@@ -85,14 +88,31 @@ def metadata(root: HtmlElement, base: str, said: Mapping[str, Any]) -> dict[str,
 
 
 def _named(metas: Mapping[str, Sequence[str]], base: str) -> dict[str, str | None]:
-    """What the elements `meta` say: all authors, an absolute image, and the first of each other."""
+    """What the elements `meta` say: all authors, a site that is a name, an absolute image, the first of each other."""
     named = {key: _first(metas, of) for key, of in NAMED.items()}
     authors = (names([*metas[name]]) for name in NAMED["author"] if name in metas)
-    return {**named, "author": _line(next(filter(None, authors), None)), "image": address(named["image"], base)}
+    named["site"] = next((one for name in NAMED["site"] for one in metas.get(name, ()) if is_name(one)), None)
+    return {**named, "author": _line(next(filter(None, authors), None)), "image": url([named["image"]], Page(base))}
 
 
 def _first(metas: Mapping[str, Sequence[str]], of: Sequence[str]) -> str | None:
     return next((metas[name][0] for name in of if name in metas), None)
+
+
+def _title(root: HtmlElement) -> str | None:
+    titles = (spaced(title) for title in root.iterfind("head/title"))
+    return next(filter(None, titles), None)
+
+
+def _headline(root: HtmlElement) -> str | None:
+    """The only headline of a page."""
+    found = [text for one in islice(root.iter("h1"), MOST_HEADLINES) if (text := spaced(one))]
+    return found[0][:LONGEST_CONTENT] if len(found) == 1 else None
+
+
+def _of_summary(said: Mapping[str, Any], key: str) -> str | None:
+    """What the summary says of a field of the metadata."""
+    return next((_line(said[name]["value"]) for name in OF_SUMMARY.get(key, ()) if name in said), None)
 
 
 def _line(value: str | list[str] | None) -> str | None:

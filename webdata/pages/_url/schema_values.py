@@ -6,9 +6,11 @@ can be read. https://schema.org/docs/full.html
 
 import re
 from collections.abc import Iterator, Mapping
+from html import unescape
 from typing import Any, NamedTuple
 
 from webdata.pages._url import readings
+from webdata.pages._url.bounds import without_tags
 from webdata.pages._url.json_ld import types
 from webdata.pages._url.links import address
 
@@ -17,7 +19,11 @@ MOST_LISTED = 100
 LONGEST_TEXT = 5_000
 """Characters of a text."""
 GTIN = re.compile(r"[0-9]{8,14}|[0-9]{9}X")
-IS_ADDRESS = re.compile(r"(?:https?:)?//\S|www\.\S|/\S*$", re.IGNORECASE)
+CHARACTER = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+MARKUP = re.compile(r"<br\s*/?>|<([a-z][a-z0-9]{0,9})\b[^<>]*>[^<>]*</\1>", re.IGNORECASE)
+AMPERSAND = re.compile(r"&(?:amp|#0{0,2}38);")
+"""As programs write it that take JSON for HTML."""
+IS_ADDRESS = re.compile(r"(?:https?:)?//\S|www\.\S*/|/\S*$", re.IGNORECASE)
 UNFILLED = re.compile(r"\{\{[^{}]*\}\}")
 """The place for a value in a template."""
 BY = re.compile(r"by(?:\s*:\s*|\s+)", re.IGNORECASE)
@@ -73,6 +79,15 @@ def is_filled(line: str) -> bool:
     return any(map(str.isalnum, UNFILLED.sub("", line)))
 
 
+def shown(text: str) -> str:
+    """A value as readers see it, where a program has written it for a page: with names of characters, and markup.
+
+    One tag alone is what the text is about.
+    """
+    bare = CHARACTER.sub(lambda found: unescape(found[0]), text) if "&" in text else text
+    return without_tags(bare) if "<" in bare and MARKUP.search(bare) else bare
+
+
 def words(values: list[Any], page: Page) -> list[str] | None:
     """The words of texts with commas."""
     parts = (part.strip() for one in _texts(values) for part in one.split(","))
@@ -82,7 +97,8 @@ def words(values: list[Any], page: Page) -> list[str] | None:
 def url(values: list[Any], page: Page) -> str | None:
     """The first address, absolute."""
     named = (one if isinstance(one, str) else _first(one, "url", "contentUrl", "@id") for one in values)
-    return next((found for one in named if isinstance(one, str) and (found := address(one, page.base))), None)
+    given = (AMPERSAND.sub("&", one) for one in named if isinstance(one, str))
+    return next((found for one in given if (found := address(one, page.base))), None)
 
 
 def urls(values: list[Any], page: Page) -> list[str] | None:
@@ -213,6 +229,6 @@ def _texts(values: list[Any]) -> Iterator[str]:
     for one in values:
         plain = _first(one, "@value", "name", "text") if isinstance(one, dict) else one
         if isinstance(plain, str | int | float) and not isinstance(plain, bool):
-            line = " ".join(str(plain).split())[:LONGEST_TEXT]
+            line = " ".join(shown(str(plain)).split())[:LONGEST_TEXT]
             if line:
                 yield line

@@ -45,7 +45,9 @@ class SummaryField:
 TITLE = ("og:title", "twitter:title")
 DESCRIPTION = SummaryField(("description", "abstract"), ("og:description", "twitter:description", "description"))
 IMAGE = SummaryField(
-    ("image", "thumbnailUrl"), ("og:image", "og:image:secure_url", "twitter:image", "twitter:image:src"), url
+    ("image", "thumbnailUrl"),
+    ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"),
+    url,
 )
 RATING = SummaryField(("aggregateRating.ratingValue",), (), number)
 REVIEWS = SummaryField(("aggregateRating.reviewCount", "aggregateRating.ratingCount"), (), number)
