@@ -21,8 +21,8 @@ def metadata(html):
         ('<a rel="author" href="/ann">Ann</a><a rel="author" href="/ann">More by Ann</a>', "Ann"),
         ('<a rel="author" href="/ann">Ann</a><a rel="author" href="/bob">Bob</a>', None),
         (f'<a rel="author" href="/ann">{"word " * 50}</a>', None),
-        ('<p><span itemprop="author">Ann</span></p>', "Ann"),
-        ('<div itemscope><b itemprop="author">Ann</b></div>', None),
+        ('<p><meta itemprop="author" content="Ann"></p>', "Ann"),
+        ('<div itemscope><meta itemprop="author" content="Ann"></div>', None),
         ('<meta name="author" content="Bob"><a rel="author" href="/ann">Ann</a>', "Bob"),
     ],
 )

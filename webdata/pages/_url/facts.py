@@ -50,6 +50,10 @@ OF_SUMMARY = {
 """The fields of the summary that say the same."""
 
 
+NamedTexts = Sequence[tuple[str, str]]
+"""Names of elements `meta`, and their contents."""
+
+
 def lists_and_facts(text: str, url: str, charset: str, selection: Selection) -> dict[str, Any]:
     """The links and pictures of the selected parts of a page, and what the whole of it says of itself.
 
@@ -58,32 +62,33 @@ def lists_and_facts(text: str, url: str, charset: str, selection: Selection) -> 
     if is_too_large(text) or (root := tree(text)) is None or is_too_deep(root):
         raise TooComplexError
     base = base_of(root, url)
-    said = structured(root, base)
-    facts = {"metadata": metadata(root, base, said["summary"] or {}), "structured": said}
+    metas = [*_metas(root)]
+    said = structured(root, base, metas)
+    facts = {"metadata": metadata(root, base, metas, said["summary"] or {}), "structured": said}
     selection.apply(root)
     body = next(root.iterchildren("body"))
     return {**facts, "links": links(body, base, charset), "images": pictures(body, base, charset)}
 
 
-def metadata(root: HtmlElement, base: str, said: Mapping[str, Any]) -> dict[str, str | None]:
+def metadata(root: HtmlElement, base: str, named: NamedTexts, said: Mapping[str, Any]) -> dict[str, str | None]:
     """The title, language and canonical address of a page, and what its elements `meta` say.
 
     What they do not say is that of its summary, or its byline; null is unknown.
     """
     metas: defaultdict[str, list[str]] = defaultdict(list)
-    for name, content in _metas(root):
+    for name, content in named:
         if is_filled(content):
             metas[name].append(shown(content).strip())
-    named = _named(metas, base)
-    known = {key: value or _of_summary(said, key) for key, value in named.items()}
+    known = {key: value or _of_summary(said, key) for key, value in _named(metas, base).items()}
+    links = [*root.iter("link")]
+    if not (known["author"] and known["published"]):
+        known |= {key: known[key] or value for key, value in bylines.byline(root).items()}
     return {
         "title": _title(root) or _first(metas, TITLES) or _of_summary(said, "title") or _headline(root),
         "language": root.get("lang") or _first(metas, ["content-language", "og:locale"]),
-        "canonical": _linked(root, "canonical", base),
+        "canonical": _linked(links, "canonical", base),
         **known,
-        "author": known["author"] or bylines.author(root),
-        "published": known["published"] or bylines.published(root),
-        "icon": _linked(root, "icon", base),
+        "icon": _linked(links, "icon", base),
     }
 
 
@@ -119,13 +124,12 @@ def _line(value: str | list[str] | None) -> str | None:
     return ", ".join(value) if isinstance(value, list) else value
 
 
-def structured(root: HtmlElement, base: str) -> dict[str, Any]:
+def structured(root: HtmlElement, base: str, metas: NamedTexts) -> dict[str, Any]:
     """JSON-LD, microdata, RDFa, OpenGraph, Twitter cards and the other elements `meta`, and a summary of them all.
 
     `unread` counts broken JSON-LD.
     """
     found, unread = json_ld.items(root)
-    metas = [*_metas(root)]
     said = {
         "json_ld": found,
         "unread": unread,
@@ -160,6 +164,6 @@ def _grouped(metas: Iterator[tuple[str, str]]) -> dict[str, str | list[str]]:
     return {name: contents[0] if len(contents) == 1 else contents for name, contents in grouped.items()}
 
 
-def _linked(root: HtmlElement, relation: str, base: str) -> str | None:
-    links = (one for one in root.iter("link") if relation in one.get("rel", "").lower().split())
-    return next((url for one in links if (url := address(one.get("href"), base))), None)
+def _linked(links: Sequence[HtmlElement], relation: str, base: str) -> str | None:
+    found = (one for one in links if relation in one.get("rel", "").lower().split())
+    return next((url for one in found if (url := address(one.get("href"), base))), None)
