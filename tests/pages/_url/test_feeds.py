@@ -99,6 +99,7 @@ def item(inside, namespaces=""):
         ("<title><![CDATA[A <b>bold</b> one]]></title>", "- A **bold** one\n"),
         ("<title>The &lt;b&gt; element</title>", "- The &lt;b> element\n"),
         ('<title>T</title><enclosure url="/e.mp3"/>', "- T\n\n  [e.mp3](https://site.example/e.mp3)\n"),
+        ('<title>T</title><enclosure url="http://[x/e.mp3?a=/b"/>', "- T\n\n  e.mp3\n"),
         ("<title>1 < 2, 3 <4 &#X41;</title>", "- 1 < 2, 3 <4 A\n"),
         (
             "<title>A <b>bold</b> one</title><description>Now <i>this</i></description>",
@@ -177,6 +178,7 @@ def test_elements_of_xhtml_may_have_a_prefix():
     spaces = "xmlns='http://www.w3.org/2005/Atom' xmlns:h='http://www.w3.org/1999/xhtml'"
     found = read(f"<feed {spaces}>{entry}</feed>", "text/xml")["data"]
     assert found == "# Feed\n\n- A\n\n  One [l](https://site.example/q)\n\n  - a\n  - b\n"
+    assert item("<description>A <x:b>b</x:b> <:>c</:></description>") == "# Feed\n\n- A **b** c\n"
 
 
 def test_links_of_rss_are_relative_to_the_page_of_their_entry():

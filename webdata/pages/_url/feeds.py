@@ -12,7 +12,7 @@ from html import escape, unescape
 from html.entities import html5
 from itertools import islice
 from typing import TypeAlias
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from lxml import etree
 from lxml.html import fragment_fromstring
@@ -40,6 +40,10 @@ MARKUP = ("html", "xhtml", "text/html")
 """The types of texts that are HTML, in Atom and before it."""
 PAIR = re.compile(r"<([a-z]\w{0,9})\b[^<>]*>[^<>]*</\1>", re.IGNORECASE)
 """An element in a title, which RSS has as text: one tag alone is what the title is about."""
+FILE = re.compile("[?#]")
+"""What ends the path of an address."""
+LAST = re.compile(r"[A-Za-z][\w-]*$", re.ASCII)
+"""The name of an element of HTML, behind a namespace or a prefix that may not be declared."""
 ANCHOR = re.compile(r"</?a(?:\s[^<>]*)?>", re.IGNORECASE)
 TAG = re.compile(r"<[A-Za-z]")
 BLANK = re.compile(r"\n\s*\n")
@@ -119,7 +123,9 @@ def _page(channel: etree._Element, entries: list[etree._Element]) -> Iterator[st
         notes = ", ".join(filter(None, (_plain(entry, *DATES), _authors(entry), _source(entry, element.prefix))))
         base = "" if _is_atom(element) else _link_of(entry)
         body = next((found for name in TEXTS if (found := _html(entry, name, base))), "")
-        media = "".join(f"<p>{_link(url, urlsplit(url).path.rpartition('/')[2] or url)}</p>" for url in _media(entry))
+        media = "".join(
+            f"<p>{_link(url, FILE.split(url, maxsplit=1)[0].rpartition('/')[2] or url)}</p>" for url in _media(entry)
+        )
         yield f"<li><p>{title}{': ' if title and notes else ''}{escape(notes)}</p><div>{body}</div>{media}</li>"
     yield "</ul></body>"
 
@@ -258,7 +264,8 @@ def _inner(child: etree._Element) -> str:
     part = deepcopy(child)
     part.tail = None
     for element in part.iter("*"):
-        element.tag = str(element.tag).rpartition("}")[2]
+        name = LAST.search(str(element.tag))
+        element.tag = name[0] if name else "span"
     part.tag = "div"
     return etree.tostring(part, encoding="unicode", method="html")
 
