@@ -94,6 +94,19 @@ def test_a_page_without_a_title_has_that_of_its_headline(html, title):
     assert made(html)["metadata"]["title"] == title
 
 
+@pytest.mark.parametrize(
+    ("html", "language"),
+    [
+        ('<html xml:lang="de">', "de"),
+        ('<html lang=""><body lang="de">', "de"),
+        (f"<html>{METAS.format('og:locale', 'en_GB')}{METAS.format('DC.language', 'de')}", "de"),
+    ],
+)
+def test_a_language_may_stand_elsewhere(html, language):
+    """On the elements around the text, else in an element meta."""
+    assert made(html)["metadata"]["language"] == language
+
+
 def test_values_of_meta_are_texts():
     """Programs write them with names of characters and markup; a site is no address."""
     html = METAS.format("description", "Salt &amp;amp; pepper&amp;#8230; by &lt;b&gt;Ann&lt;/b&gt;")

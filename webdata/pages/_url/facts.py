@@ -26,6 +26,7 @@ MOST_HEADLINES = 20
 MOST_NAMES = 4
 """Properties of one element `meta`."""
 TITLES = ("og:title", "twitter:title", "dc.title", "title")
+LANGUAGES = ("content-language", "dc.language", "dcterms.language", "og:locale", "language")
 NAMED = {
     "description": ("description", "og:description", "twitter:description"),
     "author": AUTHOR.metas,
@@ -85,7 +86,7 @@ def metadata(root: HtmlElement, base: str, named: NamedTexts, said: Mapping[str,
         known |= {key: known[key] or value for key, value in bylines.byline(root).items()}
     return {
         "title": _title(root) or _first(metas, TITLES) or _of_summary(said, "title") or _headline(root),
-        "language": root.get("lang") or _first(metas, ["content-language", "og:locale"]),
+        "language": _language(root) or _first(metas, LANGUAGES),
         "canonical": _linked(links, "canonical", base),
         **known,
         "icon": _linked(links, "icon", base),
@@ -102,6 +103,13 @@ def _named(metas: Mapping[str, Sequence[str]], base: str) -> dict[str, str | Non
 
 def _first(metas: Mapping[str, Sequence[str]], of: Sequence[str]) -> str | None:
     return next((metas[name][0] for name in of if name in metas), None)
+
+
+def _language(root: HtmlElement) -> str | None:
+    """The language that the elements around a page's text say, as HTML or XHTML have it."""
+    around = (root, *root.iterchildren("body"))
+    said = (one.get(name, "").strip() for one in around for name in ("lang", "xml:lang"))
+    return next(filter(None, said), None)
 
 
 def _title(root: HtmlElement) -> str | None:
@@ -139,7 +147,7 @@ def structured(root: HtmlElement, base: str, metas: NamedTexts) -> dict[str, Any
         "twitter": _grouped(one for one in metas if one[0].startswith("twitter:")),
         "meta": _grouped(one for one in metas if not _is_graph(one[0]) and not one[0].startswith("twitter:")),
     }
-    return {"summary": summary(said, Page(base, root.get("lang") or "")), **said}
+    return {"summary": summary(said, Page(base, _language(root) or "")), **said}
 
 
 def _is_graph(name: str) -> bool:
