@@ -28,7 +28,7 @@ MOST_NAMES = 4
 TITLES = ("og:title", "twitter:title", "dc.title", "title")
 LANGUAGES = ("content-language", "dc.language", "dcterms.language", "og:locale", "language")
 NAMED = {
-    "description": ("description", "og:description", "twitter:description"),
+    "description": ("description", "og:description", "twitter:description", "dc.description"),
     "author": AUTHOR.metas,
     "published": PUBLISHED.metas,
     "modified": MODIFIED.metas,

@@ -43,7 +43,9 @@ class SummaryField:
 
 
 TITLE = ("og:title", "twitter:title")
-DESCRIPTION = SummaryField(("description", "abstract"), ("og:description", "twitter:description", "description"))
+DESCRIPTION = SummaryField(
+    ("description", "abstract"), ("og:description", "twitter:description", "description", "dc.description")
+)
 IMAGE = SummaryField(
     ("image", "thumbnailUrl"),
     ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"),
