@@ -1,5 +1,6 @@
 """Feeds under any type, as lists of their entries."""
 
+from html import escape
 from time import process_time
 
 import pytest
@@ -205,3 +206,31 @@ def test_sounds_and_films_of_an_entry_are_links_once():
     )
     outside = "<content src='https://a.example/1.mp4' type='video/mp4'/>"
     assert "[1.mp4](https://a.example/1.mp4)" in item(f"<title>T</title>{outside}")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("<b>One", "**One**"),
+        ("One <a href='https://a.example/'>two", "One [two](https://a.example/)"),
+        ("One <a href='https://a.example/", "One"),
+        ("One <!-- two", "One"),
+        ("One <script>two", "One"),
+        ("<textarea>One", "One"),
+        ("</div></li></ul><p>One", "One"),
+    ],
+)
+def test_the_text_of_an_entry_ends_with_it(text, shown):
+    """Many are cut off: what is open in one is not open in the next entries, nor are these lost in it."""
+    entries = f"<item><title>A</title><description>{escape(text)}</description></item><item><title>B</title></item>"
+    found = read(f"<rss><channel>{entries}</channel></rss>", "text/xml")["data"]
+    assert found == f"# Feed\n\n- A\n\n  {shown}\n\n- B\n"
+
+
+def test_a_feed_of_more_tags_than_a_page_is_a_list():
+    """Of the texts of its last entries the words are read."""
+    entry = f"<item><title>A</title><description>{escape('<b>x</b> & <p>y</p>' * 100)}</description></item>"
+    found = read(f"<rss><channel>{entry * 300}</channel></rss>", "text/xml")["data"]
+    assert found.count("- A\n") == 300
+    assert found.startswith("# Feed\n\n- A\n\n  **x** &\n\n  y\n\n")
+    assert found.endswith("x & y x & y\n")

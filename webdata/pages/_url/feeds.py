@@ -17,6 +17,9 @@ from urllib.parse import urljoin
 from lxml import etree
 from lxml.html import fragment_fromstring
 
+from webdata.pages._elements import document
+from webdata.pages._url.bounds import is_too_large, may_grow, without_hidden_parts, without_tags
+
 LONGEST = 4_000_000
 """Characters of a feed that is parsed; a longer one is XML."""
 ENTRIES = 2_000
@@ -31,6 +34,9 @@ SPACES = {"content": "content", "dc": "dc", "itunes": "itunes", "media": "http:/
 """Prefixes that feeds use without a declaration, and the namespaces that they are given."""
 ABOUT = ("description", "subtitle", "tagline", "info", "summary")
 """Elements with what a feed is about."""
+MOST_TAGS = 50_000
+"""Tags in the texts of a feed's entries, which are a page; of further texts the words are read."""
+MOST_TAGS_OF_ONE = 10_000
 TEXTS = ("encoded", "content", "body", "description", "summary", "media:description", "media:description of a group")
 """Elements with the text of an entry, the fullest first."""
 ATOM = "http://www.w3.org/2005/Atom"
@@ -115,19 +121,36 @@ def _known(found: re.Match[str]) -> str:
 
 def _page(channel: etree._Element, entries: list[etree._Element]) -> Iterator[str]:
     feed = _children(channel)
-    about = next((found for name in ABOUT if (found := _html(feed, name))), "")
+    about = _closed(next((found for name in ABOUT if (found := _html(feed, name))), ""))
     yield f"<body><h1>{_linked(feed) or 'Feed'}</h1><div>{about}</div><p>{escape(_authors(feed))}</p><ul>"
+    room = MOST_TAGS
     for element in entries:
         entry = _children(element)
         title = _linked(entry)
         notes = ", ".join(filter(None, (_plain(entry, *DATES), _authors(entry), _source(entry, element.prefix))))
         base = "" if _is_atom(element) else _link_of(entry)
         body = next((found for name in TEXTS if (found := _html(entry, name, base))), "")
+        room -= body.count("<")
+        body = _closed(body) if room > 0 else _words(body)
         media = "".join(
             f"<p>{_link(url, FILE.split(url, maxsplit=1)[0].rpartition('/')[2] or url)}</p>" for url in _media(entry)
         )
         yield f"<li><p>{title}{': ' if title and notes else ''}{escape(notes)}</p><div>{body}</div>{media}</li>"
     yield "</ul></body>"
+
+
+def _closed(html: str) -> str:
+    """HTML of which nothing is left open: the text of an entry is often cut off, and would go on in the next one."""
+    if "<" not in html:
+        return html
+    if html.count("<") > MOST_TAGS_OF_ONE or is_too_large(html) or may_grow(html):
+        return _words(html)
+    body = document(f"<body>{html}".encode("utf-8", "replace"), scripting=True).body
+    return (body.inner_html or "").replace("<plaintext", "<pre") if body is not None else ""
+
+
+def _words(html: str) -> str:
+    return escape(unescape(without_tags(without_hidden_parts(html))))
 
 
 def _children(element: etree._Element) -> Children:
@@ -180,7 +203,7 @@ def _linked(entry: Children) -> str:
     """The title of a feed or an entry, as a link where it has one."""
     address = _link_of(entry)
     titles = (_html(entry, name) for name in ("title", "media:title", "media:title of a group"))
-    title = " ".join(next(filter(None, titles), "").split()) or escape(address)
+    title = " ".join(_closed(next(filter(None, titles), "")).split()) or escape(address)
     return f'<a href="{escape(address)}">{ANCHOR.sub("", title)}</a>' if address and title else title
 
 
