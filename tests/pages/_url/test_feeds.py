@@ -114,6 +114,10 @@ def item(inside, namespaces=""):
         ("<title>T - Paper</title><source>Paper</source>", "- T - Paper\n"),
         ("<title>T</title><source url='/'>Paper</source>", "- T: Paper\n"),
         ("<title>T</title><source><title>Paper</title><id>1</id></source>", "- T: Paper\n"),
+        (
+            "<title>T</title><link type='application/json' href='/j'/><link href='/h'/>",
+            "- [T](https://site.example/h)\n",
+        ),
         ("<title>T</title><id>https://a.example/1</id>", "- [T](https://a.example/1)\n"),
     ],
 )

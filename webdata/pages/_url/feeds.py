@@ -210,6 +210,7 @@ def _linked(entry: Children) -> str:
 def _link_of(entry: Children) -> str:
     """The address of the page that a feed or an entry is of."""
     pages = [link for link in entry.get("link", ()) if link.get("rel", "alternate") == "alternate"]
+    pages.sort(key=lambda link: "html" not in link.get("type", "html"))
     links = [*pages, *(one for name in ("guid", "id") for one in entry.get(name, ()) if _is_address(one))]
     return next((found for link in links if (found := _address(link, link.get("href") or link.text))), "")
 
