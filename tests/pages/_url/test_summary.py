@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webdata.pages._url.facts import lists_and_facts
-from webdata.pages._url.schema_values import Page
+from webdata.pages._url.schema_values import ValueContext
 from webdata.pages._url.selection import Selection
 from webdata.pages._url.summary import KINDS
 from webdata.pages._url.summary import summary as make_summary
@@ -224,7 +224,7 @@ def test_any_item_has_a_summary_or_none(kind, value):
     """Values of every form, in the place of every other, raise no error."""
     items = [{"@type": kind, **(value if isinstance(value, dict) else {"name": value})}]
     said = {"json_ld": items, "microdata": [], "rdfa": [], "opengraph": {}, "twitter": {}, "meta": {}}
-    found = make_summary(said, Page(URL))
+    found = make_summary(said, ValueContext(URL))
     assert found is None or found["type"] in FIELDS
     json.dumps(found)
 

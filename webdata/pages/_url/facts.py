@@ -13,7 +13,7 @@ from webdata.pages._url.bounds import is_too_deep, is_too_large
 from webdata.pages._url.links import address
 from webdata.pages._url.lists import links, pictures
 from webdata.pages._url.markdown import base_of
-from webdata.pages._url.schema_values import Page, is_filled, is_name, names, shown, url
+from webdata.pages._url.schema_values import ValueContext, is_filled, is_name, names, shown, url
 from webdata.pages._url.selection import Selection, TooComplexError
 from webdata.pages._url.summary import summary
 from webdata.pages._url.summary_fields import AUTHOR, IMAGE, MODIFIED, PUBLISHED
@@ -98,7 +98,11 @@ def _named(metas: Mapping[str, Sequence[str]], base: str) -> dict[str, str | Non
     named = {key: _first(metas, of) for key, of in NAMED.items()}
     authors = (names([*metas[name]]) for name in NAMED["author"] if name in metas)
     named["site"] = next((one for name in NAMED["site"] for one in metas.get(name, ()) if is_name(one)), None)
-    return {**named, "author": _line(next(filter(None, authors), None)), "image": url([named["image"]], Page(base))}
+    return {
+        **named,
+        "author": _line(next(filter(None, authors), None)),
+        "image": url([named["image"]], ValueContext(base)),
+    }
 
 
 def _first(metas: Mapping[str, Sequence[str]], of: Sequence[str]) -> str | None:
@@ -147,7 +151,7 @@ def structured(root: HtmlElement, base: str, metas: NamedTexts) -> dict[str, Any
         "twitter": _grouped(one for one in metas if one[0].startswith("twitter:")),
         "meta": _grouped(one for one in metas if not _is_graph(one[0]) and not one[0].startswith("twitter:")),
     }
-    return {"summary": summary(said, Page(base, _language(root) or "")), **said}
+    return {"summary": summary(said, ValueContext(base, _language(root) or "")), **said}
 
 
 def _is_graph(name: str) -> bool:

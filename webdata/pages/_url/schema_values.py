@@ -37,33 +37,33 @@ TERMS = {
 ADDRESS = ("name", "streetAddress", "postalCode", "addressLocality", "addressRegion", "addressCountry")
 
 
-class Page(NamedTuple):
+class ValueContext(NamedTuple):
     """What its values are relative to: the base of its addresses, and its language, if it says one."""
 
     base: str
     language: str = ""
 
 
-PAGE = Page("")
+NO_CONTEXT = ValueContext("")
 """For values that are relative to nothing."""
 
 
-def text(values: list[Any], _: Page = PAGE) -> str | None:
+def text(values: list[Any], _: ValueContext = NO_CONTEXT) -> str | None:
     """The first text."""
     return next(_texts(values), None)
 
 
-def texts(values: list[Any], _: Page = PAGE) -> list[str] | None:
+def texts(values: list[Any], _: ValueContext = NO_CONTEXT) -> list[str] | None:
     """All texts."""
     return [*dict.fromkeys(_texts(values))][:MOST_LISTED] or None
 
 
-def name(values: list[Any], _: Page = PAGE) -> str | None:
+def name(values: list[Any], _: ValueContext = NO_CONTEXT) -> str | None:
     """The first text that is a name."""
     return next(filter(is_name, _texts(values)), None)
 
 
-def names(values: list[Any], _: Page = PAGE) -> list[str] | None:
+def names(values: list[Any], _: ValueContext = NO_CONTEXT) -> list[str] | None:
     """All texts that are names of people."""
     found = (BY.sub("", one, count=1) if BY.match(one) else one for one in filter(is_name, _texts(values)))
     return [*dict.fromkeys(found)][:MOST_LISTED] or None
@@ -88,36 +88,36 @@ def shown(text: str) -> str:
     return without_tags(bare) if "<" in bare and MARKUP.search(bare) else bare
 
 
-def words(values: list[Any], page: Page) -> list[str] | None:
+def words(values: list[Any], context: ValueContext) -> list[str] | None:
     """The words of texts with commas."""
     parts = (part.strip() for one in _texts(values) for part in one.split(","))
-    return texts([part for part in parts if part], page)
+    return texts([part for part in parts if part], context)
 
 
-def url(values: list[Any], page: Page) -> str | None:
+def url(values: list[Any], context: ValueContext) -> str | None:
     """The first address, absolute."""
     named = (one if isinstance(one, str) else _first(one, "url", "contentUrl", "@id") for one in values)
     given = (AMPERSAND.sub("&", one) for one in named if isinstance(one, str))
-    return next((found for one in given if (found := address(one, page.base))), None)
+    return next((found for one in given if (found := address(one, context.base))), None)
 
 
-def urls(values: list[Any], page: Page) -> list[str] | None:
+def urls(values: list[Any], context: ValueContext) -> list[str] | None:
     """All addresses, absolute."""
-    found = (url([one], page) for one in values)
+    found = (url([one], context) for one in values)
     return [*dict.fromkeys(one for one in found if one)][:MOST_LISTED] or None
 
 
-def date(values: list[Any], page: Page) -> str | None:
+def date(values: list[Any], context: ValueContext) -> str | None:
     """The first date or time, in ISO 8601."""
-    return next((found for one in _texts(values) if (found := readings.date(one, page.language))), None)
+    return next((found for one in _texts(values) if (found := readings.date(one, context.language))), None)
 
 
-def number(values: list[Any], _: Page = PAGE) -> float | None:
+def number(values: list[Any], _: ValueContext = NO_CONTEXT) -> float | None:
     """The first number."""
     return next((found for one in _texts(values) if (found := readings.number(one)) is not None), None)
 
 
-def price(values: list[Any], _: Page = PAGE) -> Mapping[str, Any] | None:
+def price(values: list[Any], _: ValueContext = NO_CONTEXT) -> Mapping[str, Any] | None:
     """The price of the first offer that has one; of a range the lowest."""
     return next((found for one in values if (found := _price(one)) is not None), None)
 
@@ -133,7 +133,7 @@ def _price(offer: Any) -> Mapping[str, Any] | None:
     return readings.price(found, currency) if found else None
 
 
-def salary(values: list[Any], _: Page = PAGE) -> Mapping[str, Any] | None:
+def salary(values: list[Any], _: ValueContext = NO_CONTEXT) -> Mapping[str, Any] | None:
     """A sum or a range of an amount of money, with its currency and the time that it is for."""
     for one in values:
         inner = _first(one, "value")
@@ -145,19 +145,19 @@ def salary(values: list[Any], _: Page = PAGE) -> Mapping[str, Any] | None:
     return None
 
 
-def term(values: list[Any], page: Page) -> str | None:
+def term(values: list[Any], context: ValueContext) -> str | None:
     """A term of schema.org: `InStock` of its address, and of `in stock`."""
-    found = (text(values, page) or "").rstrip("/").rpartition("/")[2]
+    found = (text(values, context) or "").rstrip("/").rpartition("/")[2]
     return TERMS.get(found.replace(" ", "").replace("_", "").lower(), found) or None
 
 
-def gtin(values: list[Any], page: Page) -> str | None:
+def gtin(values: list[Any], context: ValueContext) -> str | None:
     """A number of articles of trade, or of books."""
-    found = ((text([one], page) or "").replace("-", "") for one in values)
+    found = ((text([one], context) or "").replace("-", "") for one in values)
     return next((one for one in found if GTIN.fullmatch(one)), None)
 
 
-def place(values: list[Any], _: Page = PAGE) -> str | None:
+def place(values: list[Any], _: ValueContext = NO_CONTEXT) -> str | None:
     """A place or an address in one line."""
     return next((found for one in values if (found := ", ".join(_lines(one)))), None)
 
@@ -171,7 +171,7 @@ def _lines(value: Any) -> Iterator[str]:
     yield from _lines(_first(value, "address"))
 
 
-def steps(values: list[Any], page: Page) -> list[str] | None:
+def steps(values: list[Any], context: ValueContext) -> list[str] | None:
     """The texts of steps, also of those in sections."""
     inner = [one.get("itemListElement") if isinstance(one, dict) else None for one in values]
     flat = [
@@ -179,38 +179,38 @@ def steps(values: list[Any], page: Page) -> list[str] | None:
         for one, steps_of in zip(values, inner, strict=True)
         for part in (steps_of if isinstance(steps_of, list) else [one])
     ]
-    return texts([_first(one, "text", "name") if isinstance(one, dict) else one for one in flat], page)
+    return texts([_first(one, "text", "name") if isinstance(one, dict) else one for one in flat], context)
 
 
-def questions(values: list[Any], page: Page) -> list[dict[str, str | None]] | None:
+def questions(values: list[Any], context: ValueContext) -> list[dict[str, str | None]] | None:
     """Questions, each with its answer."""
     found = []
     for one in values[:MOST_LISTED]:
-        if isinstance(one, dict) and (asked := text([_first(one, "name")], page)):
+        if isinstance(one, dict) and (asked := text([_first(one, "name")], context)):
             answers = one.get("acceptedAnswer") or one.get("suggestedAnswer")
             answers = answers if isinstance(answers, list) else [answers]
             found.append(
                 {
                     "question": asked,
-                    "answer": text([_first(answer, "text") for answer in answers], page),
+                    "answer": text([_first(answer, "text") for answer in answers], context),
                 }
             )
     return found or None
 
 
-def entries(values: list[Any], page: Page) -> list[dict[str, str | None]] | None:
+def entries(values: list[Any], context: ValueContext) -> list[dict[str, str | None]] | None:
     """The entries of a list: a name and an address each, in the order of their positions."""
-    found = [_entry(one, page) for one in sorted(values[: 10 * MOST_LISTED], key=_position)]
+    found = [_entry(one, context) for one in sorted(values[: 10 * MOST_LISTED], key=_position)]
     return [one for one in found if one["name"] or one["url"]][:MOST_LISTED] or None
 
 
-def _entry(value: Any, page: Page) -> dict[str, str | None]:
+def _entry(value: Any, context: ValueContext) -> dict[str, str | None]:
     inner = _first(value, "item")
-    named = [text([_first(one, "name")], page) for one in (value, inner) if isinstance(one, dict)]
+    named = [text([_first(one, "name")], context) for one in (value, inner) if isinstance(one, dict)]
     places = [_first(value, "url"), inner] if isinstance(value, dict) else [value]
     if isinstance(value, dict) and "ListItem" not in types(value):
         places.append(value.get("@id"))
-    return {"name": next(filter(None, named), None), "url": url(places, page)}
+    return {"name": next(filter(None, named), None), "url": url(places, context)}
 
 
 def _position(value: Any) -> float:

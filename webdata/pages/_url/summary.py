@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
 from webdata.pages._url.json_ld import NAMESPACE, types
-from webdata.pages._url.schema_values import Page
+from webdata.pages._url.schema_values import ValueContext
 from webdata.pages._url.summary_fields import BREADCRUMB, FIELDS, SchemaItem, SummaryField
 
 KINDS = {
@@ -49,14 +49,16 @@ SummaryValue = TypedDict("SummaryValue", {"value": Any, "from": str})
 """The value of a field, and the first source that has it."""
 
 
-def summary(structured: Mapping[str, Any], page: Page) -> dict[str, Any] | None:
+def summary(structured: Mapping[str, Any], context: ValueContext) -> dict[str, Any] | None:
     """The kind of a page as `type`, and its fields with their values; None where the page says none."""
     sources = {name: [*islice(_items(structured[name], name), MOST_ITEMS)] for name in SOURCES}
     metas = {name: structured[name] for name in ("opengraph", "twitter", "meta")}
-    paths = _field(BREADCRUMB, {name: _of(items, "breadcrumb", page) for name, items in sources.items()}, {}, page)
-    for kind in _kinds(sources, metas["opengraph"], page):
-        chosen = {name: _chosen(items, kind, page) for name, items in sources.items()}
-        fields = {name: _field(field, chosen, metas, page) for name, field in FIELDS[kind].items()}
+    paths = _field(
+        BREADCRUMB, {name: _of(items, "breadcrumb", context) for name, items in sources.items()}, {}, context
+    )
+    for kind in _kinds(sources, metas["opengraph"], context):
+        chosen = {name: _chosen(items, kind, context) for name, items in sources.items()}
+        fields = {name: _field(field, chosen, metas, context) for name, field in FIELDS[kind].items()}
         found = {name: value for name, value in fields.items() if value is not None}
         if kind not in OF_SITE:
             _leave_site(found, metas["opengraph"])
@@ -85,9 +87,11 @@ def _without(title: str, site: str) -> str:
     return title
 
 
-def _kinds(sources: Mapping[str, Sequence[SchemaItem]], graph: Mapping[str, Any], page: Page) -> Iterator[str]:
+def _kinds(
+    sources: Mapping[str, Sequence[SchemaItem]], graph: Mapping[str, Any], context: ValueContext
+) -> Iterator[str]:
     """The kinds of a page, the best first: those of its items, but for its site, and that which OpenGraph says."""
-    own = [kind for kind in FIELDS if any(_chosen(items, kind, page) for items in sources.values())]
+    own = [kind for kind in FIELDS if any(_chosen(items, kind, context) for items in sources.values())]
     yield from (kind for kind in own if kind not in OF_SITE)
     if kind := GRAPH_KINDS.get(str(graph.get("og:type")).lower()):
         yield kind
@@ -118,12 +122,12 @@ def _alone(values: Sequence[Any]) -> Any:
     return found[0] if len(found) == 1 else found
 
 
-def _of(items: Sequence[SchemaItem], kind: str, page: Page) -> list[SchemaItem]:
+def _of(items: Sequence[SchemaItem], kind: str, context: ValueContext) -> list[SchemaItem]:
     """The items of a kind; many products are a list, and an organization without an address is the page's publisher."""
     found = [item for item in items if _is_of(item, kind)]
     if kind == "product" and len(found) >= FEW_PRODUCTS:
         return []
-    if kind == "organization" and urlsplit(page.base).path.strip("/"):
+    if kind == "organization" and urlsplit(context.base).path.strip("/"):
         return [item for item in found if item.get("address") or item.get("telephone")]
     if kind == "listing":
         products = [item for item in items if _is_of(item, "product")]
@@ -137,10 +141,10 @@ def _is_of(item: SchemaItem, kind: str) -> bool:
     return any(name in known or (ends and name.endswith(ends)) for name in types(item))
 
 
-def _chosen(items: Sequence[SchemaItem], kind: str, page: Page) -> list[SchemaItem]:
+def _chosen(items: Sequence[SchemaItem], kind: str, context: ValueContext) -> list[SchemaItem]:
     """The item of a kind that the page is about: the one with its address, else that with the most properties."""
-    found = _of(items, kind, page)
-    named = [item for item in found if str(item.get("url") or item.get("@id") or "").partition("#")[0] == page.base]
+    found = _of(items, kind, context)
+    named = [item for item in found if str(item.get("url") or item.get("@id") or "").partition("#")[0] == context.base]
     best = max(named or found, key=len, default=None)
     return [] if best is None else [_joined(best, items)]
 
@@ -173,17 +177,20 @@ def _reference(value: Any) -> str | None:
 
 
 def _field(
-    field: SummaryField, chosen: Mapping[str, Sequence[SchemaItem]], metas: Mapping[str, Mapping[str, Any]], page: Page
+    field: SummaryField,
+    chosen: Mapping[str, Sequence[SchemaItem]],
+    metas: Mapping[str, Mapping[str, Any]],
+    context: ValueContext,
 ) -> SummaryValue | None:
     """The value of a field by the order of the sources; None where none has one."""
     for source, items in chosen.items():
         for path in field.paths:
-            found = field.read([*_at(items, path.split("."))], page) if items else None
+            found = field.read([*_at(items, path.split("."))], context) if items else None
             if found is not None:
                 return {"value": found, "from": source}
     for source, named in metas.items():
         for name in field.metas:
-            found = field.read(_of_meta(named, name), page) if name in named else None
+            found = field.read(_of_meta(named, name), context) if name in named else None
             if found is not None:
                 return {"value": found, "from": source}
     return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from webdata.pages._url.schema_values import (
-    Page,
+    ValueContext,
     date,
     entries,
     gtin,
@@ -39,7 +39,7 @@ class SummaryField:
     paths: tuple[str, ...]
     """Of properties, joined by dots; the first with a value counts."""
     metas: tuple[str, ...] = ()
-    read: Callable[[list[Any], Page], Any] = text
+    read: Callable[[list[Any], ValueContext], Any] = text
 
 
 TITLE = ("og:title", "twitter:title")
