@@ -48,12 +48,12 @@ PAIR = re.compile(r"<([a-z]\w{0,9})\b[^<>]*>[^<>]*</\1>", re.IGNORECASE)
 """An element in a title, which RSS has as text: one tag alone is what the title is about."""
 FILE = re.compile("[?#]")
 """What ends the path of an address."""
-LAST = re.compile(r"[A-Za-z][\w-]*$", re.ASCII)
-"""The name of an element of HTML, behind a namespace or a prefix that may not be declared."""
+NAME = re.compile(r"[A-Za-z][\w-]*+", re.ASCII)
+"""The name of an element of HTML."""
 ANCHOR = re.compile(r"</?a(?:\s[^<>]*)?>", re.IGNORECASE)
 TAG = re.compile(r"<[A-Za-z]")
 BLANK = re.compile(r"\n\s*\n")
-RELATIVE = re.compile(r"""\s(?:href|src)\s*=\s*["']?(?!\s*(?:[a-z][\w+.-]*:|//|\#|["'>]))""", re.IGNORECASE)
+RELATIVE = re.compile(r"""\s(?:href|src)\s*+=\s*+["']?+(?!\s*+(?:[a-z][\w+.-]*+:|//|\#|["'>]))""", re.IGNORECASE)
 """A link that is relative to the page that it is from."""
 LITERAL = re.compile(
     r"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|<(?![^\W\d]|[:!?/])"
@@ -288,8 +288,8 @@ def _inner(child: etree._Element) -> str:
     part = deepcopy(child)
     part.tail = None
     for element in part.iter("*"):
-        name = LAST.search(str(element.tag))
-        element.tag = name[0] if name else "span"
+        name = str(element.tag).rpartition("}")[2].rpartition(":")[2]  # a prefix may not be declared
+        element.tag = name if NAME.fullmatch(name) else "span"
     part.tag = "div"
     return etree.tostring(part, encoding="unicode", method="html")
 
