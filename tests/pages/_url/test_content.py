@@ -78,6 +78,18 @@ def test_the_lead_between_a_headline_and_main_is_content(read):
     assert not any(note in text for note in ("Miller", "rights"))
 
 
+def test_an_article_of_several_on_a_page_is_the_first_headline_s(read):
+    """Stories that follow it, and prose beside it, are not what the page is about; the whole page has them."""
+    story = "<article><h1>Story {0}</h1>" + f"<p>{LEAD} {{0}}.</p>" * 9 + "</article>"
+    html = (
+        f"<title>T</title><meta property=og:type content=article><body>{''.join(map(story.format, range(9)))}"
+        f"<div>{f'<p>{LEAD} Elsewhere.</p>' * 20}</div>"
+    )
+    text = read(html, content="main")
+    assert ["Story 0" in text, "Story 1" in text, "Elsewhere" in text] == [True, False, False]
+    assert "Story 8" in read(html)
+
+
 def test_what_stands_with_the_headline_of_a_main_part_is_its_beginning(read):
     """In the part that a page marks as its main one, the prose beside the headline is no teaser, however long."""
     text = read(

@@ -93,7 +93,7 @@ def readable(root: HtmlElement, objects: Sequence[Any], text: str, url: str, bas
         PageKind.THREAD: _is_thread,
     }
     is_enough = of_kind.get(kind, _is_whole_text)
-    part = _narrowed(body, is_enough if is_narrow else _is_all, kind, products, removals)
+    part = _narrowed(body, is_enough if is_narrow else _is_all, kind, products, removals, extent == "main")
     if extent == "main" and kind in MOSTLY_FACTS:
         weights = removals.weights(part)
         around = [
@@ -107,14 +107,20 @@ def readable(root: HtmlElement, objects: Sequence[Any], text: str, url: str, bas
 
 
 def _narrowed(
-    body: HtmlElement, is_enough: IsEnough, kind: PageKind, products: HtmlElement | None, removals: Removals
+    body: HtmlElement,
+    is_enough: IsEnough,
+    kind: PageKind,
+    products: HtmlElement | None,
+    removals: Removals,
+    is_main: bool,
 ) -> HtmlElement:
     """The smallest part with enough of the page, with its headline, lead, products and notes; else all of it."""
     weights = removals.weights(body)
     if weights.total < ARTICLE or kind is PageKind.LISTING:
         return body
     notes = _around_notes(weights)
-    part, mains = body, {element for element in weights.headed if element.tag == "main"}
+    part = _own_article(weights) if is_main and kind is PageKind.ARTICLE else body
+    mains = {element for element in weights.headed if element.tag == "main"}
     around = {outer for main in mains for outer in main.iterancestors()}
     while (inner := _inner(part, weights, is_enough)) is not None:
         if part in around and inner not in around | mains:
@@ -131,6 +137,15 @@ def _narrowed(
         element.tail = None
         part.insert(0, element)
     return part
+
+
+def _own_article(weights: Weights) -> HtmlElement:
+    """The innermost `article` with the first headline of a page, if it has much prose; else all of the page."""
+    headline = next(
+        (element for element in weights.elements if element.tag == "h1" and element in weights.headed), None
+    )
+    around = () if headline is None else headline.iterancestors("article")
+    return next((element for element in around if weights.prose[element] >= ARTICLE), weights.elements[0])
 
 
 def _price(body: HtmlElement, part: HtmlElement, kind: PageKind, weights: Weights) -> list[HtmlElement]:
