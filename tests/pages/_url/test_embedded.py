@@ -11,6 +11,11 @@ SITE = "https://site.example.org"
         ("<iframe src='//www.youtube.com/embed/abc'></iframe>", "[Video](https://www.youtube.com/embed/abc)"),
         ("<iframe src='/f' title='A chart'></iframe>", f"[A chart]({SITE}/f)"),
         ("<iframe src='https://www.google.com/maps/embed?x'></iframe>", "[Map](https://www.google.com/maps/embed?x)"),
+        ("<iframe src='/f' style='border: none'></iframe>", f"[Frame]({SITE}/f)"),
+        (
+            "<iframe src='https://platform.twitter.com/embed/Tweet.html?id=1'></iframe>",
+            "[Frame](https://platform.twitter.com/embed/Tweet.html?id=1)",
+        ),
         ("<video><source src=v.mp4>Your browser is old.</video>", f"[Video]({SITE}/a/v.mp4)"),
         ("<audio src='/a.mp3'></audio>", f"[Audio]({SITE}/a.mp3)"),
         ("<object data='/d.pdf'>None.</object>", f"[Document]({SITE}/d.pdf)"),

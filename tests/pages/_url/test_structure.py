@@ -569,3 +569,9 @@ def test_the_name_of_a_site_is_not_the_title_of_its_page(read):
     logo = '<div><a href="https://site.example.org/"><h1>Garden Forum</h1></a></div>'
     assert read(f"{title}{logo}{post}").startswith("# How to prune old trees - Garden Forum\n")
     assert read(f"{title}{own}{post}").startswith("# Pruning\n")
+
+
+@pytest.mark.parametrize("style", ["--menu-display: none", "backface-visibility: hidden"])
+def test_a_property_with_a_longer_name_hides_nothing(after, style):
+    """Themes write variables, and layers that turn, into the style of the element around all of their text."""
+    assert after(f"<div style='{style}'><p>It opens.</p></div>") == "It opens."

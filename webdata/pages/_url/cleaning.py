@@ -57,7 +57,8 @@ SENTENCES = frozenset(["dd", "li", "p", "td"])
 TEXTS = frozenset(["p", "pre", "ol", "ul"])
 WHOLES = frozenset(["blockquote", "code", "dl", "figure", "li", "ol", "p", "pre", "table", "ul"])
 """Elements of which no part is removed alone."""
-HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+HIDDEN = re.compile(r"(?<![\w-])(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
+"""Properties of these names alone: `--menu-display` and `backface-visibility` hide nothing."""
 OFF_SCREEN = re.compile(
     r"(?:left|top)\s*:\s*-(?:9{3,}|10{4,})(?!\d)|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]+[01]|clip-path\s*:\s*inset\(\s*(?:50|100)%",
     re.IGNORECASE,

@@ -4,6 +4,7 @@ import re
 
 from lxml.html import HtmlElement
 
+from webdata.pages._url.cleaning import is_hidden
 from webdata.pages._url.dropping import drop
 from webdata.pages._url.links import address
 
@@ -23,7 +24,7 @@ PLAYERS = re.compile(r"//[\w.-]*(?:youtube|youtu\.be|vimeo|dailymotion|twitch|ru
 MAPS = re.compile(r"//[\w.-]*(?:google\.[a-z.]+/maps|maps\.google|openstreetmap|bing\.com/maps)")
 SERVICES = re.compile(
     r"doubleclick|googlesyndication|googletagmanager|adservice|amazon-adsystem|taboola|outbrain|criteo|recaptcha"
-    r"|facebook\.com/(?:plugins|tr|v\d)|platform\.twitter|accounts\.google|disqus|/ads?[/._-]|[./]ads?\.|//ads?\d*\.",
+    r"|facebook\.com/(?:plugins|tr|v\d)|platform\.twitter(?!\.com/embed/Tweet)|accounts\.google|disqus|/ads?[/._-]|[./]ads?\.|//ads?\d*\.",
 )
 """Addresses of frames without content of the page: advertisements, counters, buttons."""
 PICTURES = ("amp-anim", "amp-img")
@@ -59,7 +60,7 @@ def _source(element: HtmlElement) -> str | None:
 def _is_visible(element: HtmlElement) -> bool:
     if TINY & {element.get("width"), element.get("height")} or element.get("hidden") is not None:
         return False
-    if element.get("aria-hidden") == "true" or "none" in (element.get("style") or ""):
+    if element.get("aria-hidden") == "true" or is_hidden(element):
         return False
     return not any(around.tag in ("a", "noscript", *NAMES) for around in element.iterancestors())
 

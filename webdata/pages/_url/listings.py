@@ -70,7 +70,7 @@ COPY_LABEL = re.compile(r"\W*(?:(?:cop|kop|kóp|скоп|复制|複製|コピー
 BLOCKS = frozenset(["div", "p", "li", "ol", "ul", "table", "tbody", "tr", "pre", "section", "blockquote"])
 """Elements of a listing that stand on lines of their own."""
 SILENT = frozenset(["button", "input", "noscript", "script", "select", "style", "svg", "template", "textarea"])
-BLOCK_STYLE = re.compile(r"display\s*:\s*(?:block|flex|grid|table(?:-row)?)\b", re.IGNORECASE)
+BLOCK_STYLE = re.compile(r"(?<![\w-])display\s*:\s*(?:block|flex|grid|table(?:-row)?)\b", re.IGNORECASE)
 FRAMES = ("div", "figcaption", "p", "small", "span")
 """Elements that may be the label of a listing."""
 MOST_FRAMES = 4
