@@ -21,6 +21,8 @@ HOSTILE = {
     "scripts between text": "<script></script>xyz " * 25_000,
     "listings": "<pre>a</pre>" * MANY,
     "formulas": "<math><mfrac><mi>a</mi><mi>b</mi></mfrac></math>" * 6_000,
+    "formulas in a text": "<script src=katex.js></script><p>" + r"\(a\)" * 100_000,
+    "formulas that do not end": "<script src=katex.js></script><p>" + r"\(a\[a$$a\begin{align}a" * 50_000,
     "nested headers": "<header>" * 200 + "<p>x</p>" * 30_000,
     "nested quotes": "<blockquote>" * 240 + "<p>x</p>" * 15_000,
     "cells that span all": "<table>" + "<tr><td rowspan=60000 colspan=1000>a</td></tr>" * 2000 + "</table>",

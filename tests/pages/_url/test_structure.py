@@ -485,6 +485,51 @@ PAGES = {
         "<p><math><mi>f</mi><mfenced><mi>x</mi><mi>y</mi></mfenced></math></p>",
         ["//p[. = '$f ( x, y )$']"],
     ),
+    "MathML with words, a number of the equation and a brace": (
+        "<p><math><mtable><mlabeledtr><mtd><mtext>(3)</mtext></mtd><mtd><mi>\U0001d465</mi><mtext>if even</mtext></mtd></mlabeledtr>"
+        "</mtable><mover><mi>y</mi><mo>⏞</mo></mover></math></p>",
+        [r"//p[. = '$\begin{matrix} x \text{if even} & (3) \end{matrix} \overbrace{y}$']"],
+    ),
+    "formulas that a script will find": (
+        "<script>MathJax = {tex: {inlineMath: [['$', '$']]}};</script><p>So \\(a_{b}_{c} &lt; 1\\) and $x_1$, <b>of $2</b>.</p>"
+        "<p>\\[F = ma\\]</p><pre>\\(a\\)</pre><p>$$p_{i}_{j}$$</p><p>\\begin{align}u &amp;= v\\end{align}</p>",
+        [
+            "//p[. = 'So $a_{b}_{c} < 1$ and $x_1$, of $2.']",
+            "//p[. = '$$F = ma$$']",
+            "//pre[contains(., '\\(a')]",
+            "//p[. = '$$p_{i}_{j}$$']",
+            r"//p[. = '$$\begin{align}u &= v\end{align}$$']",
+        ],
+    ),
+    "delimiters of formulas on a page without formulas": (
+        "<p>Match \\(a_b\\) or $1 and $2.</p>",
+        ["//p[. = 'Match \\(a_b\\) or $1 and $2.']"],
+    ),
+    "TeX in attributes": (
+        "<p>So <span class=math-inline data-math='a^2'><span class=katex><span class=katex-html>a2</span></span></span> is</p>"
+        "<div class=math-block data-math='b^2'><span class=katex>b2</span></div><p data-math=1>plain</p>",
+        ["//p[. = 'So $a^2$ is']", "//p[. = '$$b^2$$']", "//p[. = 'plain']"],
+    ),
+    "pictures of formulas": (
+        "<p>So <img src='https://latex.codecogs.com/svg.image?%5Cdpi{99}%5Cfrac%7Ba%7D%7Bb%7D&space;x'>, "
+        "<img src='https://s0.wp.com/latex.php?latex=a+%3D+b&amp;bg=fff'>, <img src=/p?q=1 alt='C:\\new_x'>.</p>"
+        "<p><img src=/x.svg alt='\\exp(x)'></p>",
+        [
+            r"//p[starts-with(., 'So $\frac{a}{b} x$, $a = b$, ')]",
+            r"//img[@alt = 'C:\new_x']",
+            r"//p[. = '$$\exp(x)$$']",
+        ],
+    ),
+    "a formula that MathJax drew of characters": (
+        "<p>So <mjx-container class=MathJax><mjx-math><mjx-mfrac><mjx-frac><mjx-num><mjx-msup><mjx-mi><mjx-c class=mjx-c1D465></mjx-c>"
+        "</mjx-mi><mjx-script><mjx-mn><mjx-c class=mjx-c32></mjx-c></mjx-mn></mjx-script></mjx-msup></mjx-num><mjx-dbox><mjx-dtable>"
+        "<mjx-row><mjx-den><mjx-msqrt><mjx-sqrt><mjx-surd><mjx-mo><mjx-c>√</mjx-c></mjx-mo></mjx-surd><mjx-box><mjx-mi><mjx-c>y</mjx-c>"
+        "</mjx-mi></mjx-box></mjx-sqrt></mjx-msqrt></mjx-den></mjx-row></mjx-dtable></mjx-dbox></mjx-frac></mjx-mfrac><mjx-munderover>"
+        "<mjx-over><mjx-mi><mjx-c>n</mjx-c></mjx-mi></mjx-over><mjx-box><mjx-munder><mjx-row><mjx-base><mjx-mo><mjx-c>∑</mjx-c></mjx-mo>"
+        "</mjx-base></mjx-row><mjx-row><mjx-under><mjx-mi><mjx-c>i</mjx-c></mjx-mi></mjx-under></mjx-row></mjx-munder></mjx-box>"
+        "</mjx-munderover></mjx-math></mjx-container> is</p>",
+        [r"//p[. = 'So $\frac{x^{2}}{\sqrt{y}} ∑_{i}^{n}$ is']"],
+    ),
     "a document without an end": (
         f"<object data=x.svg><p>One</p><p>{'two ' * 200}</p>",
         [LINK.format("https://site.example.org/a/x.svg"), "//p[. = 'One']"],
