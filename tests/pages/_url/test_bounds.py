@@ -34,6 +34,10 @@ HOSTILE = {
     "brackets": "<pre>" + "[](" * 200_000,
     "self-descriptions": f'<meta name=description content="{WORDS}">' * 8000 + "<p>x</p>" * MANY,
     "notes": "".join(f'<a href="#n{n}"><sup>{n}</sup></a>' for n in range(5000)) + "<p id=n1>note</p>" * 5000,
+    "notes of one paragraph": "".join(f'<a href="#n{n}">1</a>' for n in range(9000))
+    + "<p>"
+    + "".join(f"<br><a id=n{n}>1</a>" for n in range(9000)),
+    "references to one note": '<a href="#n">[1]</a>' * MANY + "<p id=n>" + "<i>1</i>" * MANY,
     "attributes": f"<p {' '.join(f'a{n}=1' for n in range(290))}>x</p>" * 1000,
     "too many attributes": f"<p {' '.join(f'a{n}=1' for n in range(1990))}>x</p>" * 90,
     "a long class": f'<div class="{"a-nav " * 3000}">text</div>' * 300,

@@ -587,6 +587,55 @@ def test_a_note_that_stands_in_the_text_is_put_behind_it(after):
     assert after(f"<p>It opens<span class=ltx_note>{note}</span> late.</p>") == "It opens[^1] late.\n\n[^1]: In May."
 
 
+def test_a_mark_of_a_note_that_stands_elsewhere_is_a_reference_alone(after):
+    """LaTeXML names the kind of such a mark where the text of a note would stand."""
+    mark = "<sup class=ltx_note_mark>2</sup>"
+    content = f"{mark}<span class=ltx_note_type>footnotemark: </span><span class='ltx_tag ltx_tag_note'>2</span>"
+    note = f"<span class='ltx_note ltx_role_footnotemark'>{mark}<span class=ltx_note_content>{content}</span></span>"
+    assert after(f"<p>It opens{note} late.</p>") == "It opens[^2] late."
+
+
+def test_notes_of_one_paragraph_are_parted(after):
+    """Each begins behind a line end with the number that the reference leads to, and ends with a sign to go back."""
+    references = "<p>It opens.<a href='#a'><sup>1</sup></a> And ends.<a href='#b'><sup>2</sup></a></p>"
+    back = "<a href='#' onclick='back()'>↩</a>"
+    notes = f"<p><a name=a><sup>1</sup></a> In May. {back}<br><br>\n<a name=b><sup>2</sup></a> In June. {back}</p>"
+    text = "\n".join(line.rstrip() for line in after(references + notes).splitlines())
+    assert text == "It opens.[^1] And ends.[^2]\n\n[^1]: In May.\n\n[^2]: In June."
+
+
+@pytest.mark.parametrize(
+    ("reference", "note"),
+    [
+        ("<span id=r1><a href='#n1'>1</a></span>", "<ol><li id=n1><p>In May. <a href='#r1'>↩</a></p></ol>"),
+        ("<a name=r1 href='#n1'><i>1</i></a>", "<p><a name=n1 href='#r1'>1</a> In May.</p>"),
+        ("<a href='#n1'>1</a>", "<p id=n1>1. In May.</p>"),
+        ("<a href='#n1'>[1]</a>", "<div><a id=n1>1.</a><div>In May.</div></div>"),
+        ("<sup><a href='#n1'>1</a></sup>", "<div id=n1><sup>1</sup><p>In May.</p></div>"),
+        (
+            "<sup id=r1><a href='#n1'>[1]</a></sup>",
+            "<ul><li id=n1><span>^ <a href='#r1'>a</a> <a href='#r1'>b</a></span> In May.</ul>",
+        ),
+    ],
+)
+def test_a_note_is_known_by_its_link_back_or_its_number(after, reference, note):
+    """Whatever a program writes around them; the number and the link back of the note go."""
+    text = after(f"<p>It opens.{reference}</p>{note}")
+    assert [line.strip() for line in text.splitlines()] == ["It opens.[^1]", "", "[^1]: In May."]
+
+
+@pytest.mark.parametrize(
+    ("link", "target"),
+    [
+        ("(<a href='#n1'>1</a>)", "<p id=n1>1. Turn the key.</p>"),
+        ("<a id=r1 href='#n1'>1</a>", "<div id=n1><h3>One</h3><p>It was May. <a href='#r1'>1</a></p></div>"),
+    ],
+)
+def test_other_numbers_that_lead_into_the_page_are_links(after, link, target):
+    """A step, an equation, a chapter with a link back to the contents are no notes."""
+    assert "[1](https://site.example.org/a/page.html#n1)" in after(f"<p>See {link}</p>{target}")
+
+
 def test_the_brackets_of_a_link_back_go_with_it(after):
     """Docutils writes them beside the link, before the text of the note."""
     label = "<span class=label><span>[</span><a href='#i1'>1</a><span>]</span></span>"

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from urllib.parse import quote, quote_from_bytes, unquote
 
@@ -18,8 +19,20 @@ BACK = re.compile(r"[\s^↑↩⤴︎\ufe0e\ufe0f←]*")
 """The text of a footnote's link to its reference."""
 MARK = re.compile(r"\[? ?(\w{1,8}) ?\]?")
 """The text of a reference to a footnote: `1`, `[1]`, `a`."""
+NUMBER = re.compile(r"[\s.:)(\[\]]+")
+"""Signs around the number of a note."""
 MARK_TEXT = 40
 """Characters of the longest such text, with its spaces: more of them would be matched in quadratic time."""
+INLINE = frozenset(["a", "b", "cite", "span", "strong", "sup"])
+"""Elements with the number of a note, to which the reference leads."""
+NOTES = frozenset(["aside", "dd", "div", "li", "p", "section"])
+NUMBERED = re.compile(r"\s*+[\[(]?(\d{1,4})(?:[\])]?[.:]?\s|[.\])](?!\d))")
+"""The number with which a note begins."""
+END = re.compile(r"[^\s(\[{<,/\d-]")
+"""The end of a word or sentence."""
+MOST_INNER = 200
+LEVELS = 5
+"""Elements between a note and its link back."""
 RAISED = frozenset(["b", "cite", "span", "sup"])
 """Elements around a link back to a reference, and its brackets."""
 NOTE_MARKS = frozenset(["ltx_note_mark", "ltx_tag_note"])
@@ -195,26 +208,37 @@ def footnotes(root: HtmlElement) -> None:
 
     A link within the page to something that is not in this part of it is only text.
     """
-    targets = {name: element for element in root.iter("*") if (name := element.get("id") or element.get("name"))}
+    targets: dict[str, HtmlElement] = {}
+    for element in root.iter("*"):
+        if name := element.get("id") or element.get("name"):
+            targets.setdefault(name, element)
     _part_notes(root)
-    linked_in = Counter(raised for link in root.iter("a") for raised in link.iterancestors("sup"))
+    links = [*root.iter("a")]
+    linked_in = Counter(raised for link in links for raised in link.iterancestors("sup"))
+    leads = {link: targets.get(unquote((link.get("href") or "").partition("#")[2])) for link in links}
+    linked_to = {*leads.values()}
+    _part_lines([target for target in targets.values() if target in linked_to])
+    answers = {target: link for link, target in leads.items() if target is not None}
     notes: dict[HtmlElement, str] = {}
     backs = []
     references: set[HtmlElement] = set()
-    for link in [*root.iter("a")]:
-        href = link.get("href") or ""
-        target = targets.get(unquote(href.partition("#")[2]))
+    for link, target in leads.items():
         text = link.text_content()
         mark = MARK.fullmatch(" ".join(text.split())) if len(text) <= MARK_TEXT else None
         if target is not None and (BACK.fullmatch(text) or (mark and target in references)):
             backs.append(_with_brackets(link))
-        elif target is not None and mark and _is_reference(link):
+        elif (
+            target is not None and mark and (_is_reference(link) or _is_of_note(link, mark[1], _note(target), answers))
+        ):
             label = notes.setdefault(_note(target), mark[1])
             raised = next((around for around in islice(link.iterancestors(), 3) if around.tag == "sup"), link)
             references.update((link, *islice(link.iterancestors("sup", "span"), 3)))
             _write(raised if linked_in[raised] == 1 else link, f"[^{label}]")
-        elif target is None and href.startswith("#"):
+        elif target is None and (link.get("href") or "").startswith("#"):
+            if text.strip() and BACK.fullmatch(text):
+                backs.append(link)
             _unlink(link)
+    _drop_signs(backs)
     drop(backs)
     for note, label in notes.items():
         _define(note, label)
@@ -232,6 +256,9 @@ def _part_notes(root: HtmlElement) -> None:
         if len(inner) != 1 or mark is None:
             continue
         drop(marks)
+        if "ltx_role_footnotemark" in note.get("class", "").split():  # its text is that of another
+            _write(note, f"[^{mark[1]}]")
+            continue
         inner[0].tag, inner[0].tail = "p", None
         inner[0].text = f"[^{mark[1]}]: {(inner[0].text or '').lstrip()}"
         root.append(inner[0])
@@ -279,12 +306,59 @@ def _is_reference(link: HtmlElement) -> bool:
     return any(around.tag == "sup" for around in (*link.iterancestors(),)[:3]) or "footnote" in link.get("class", "")
 
 
+def _is_of_note(link: HtmlElement, mark: str, note: HtmlElement, answers: Mapping[HtmlElement, HtmlElement]) -> bool:
+    """Whether a link leads to a text with a link back to it, or stands right behind a word and leads to its number."""
+    if note.tag not in NOTES or any(around is note for around in link.iterancestors()):
+        return False
+    if any(inner.tag in HEADINGS for inner in islice(note.iter("*"), MOST_INNER)):
+        return False
+    back = next((answers[one] for one in (link, *islice(link.iterancestors("span"), 2)) if one in answers), None)
+    if back is not None and any(around is note for around in islice(back.iterancestors(), LEVELS)):
+        return True
+    number = NUMBERED.match("".join(islice(note.itertext(), 5)))
+    is_apart = (link.text_content()).lstrip()[:1] == "[" or END.fullmatch(_before(link)) is not None
+    return number is not None and number[1] == mark and is_apart
+
+
+def _before(link: HtmlElement) -> str:
+    """The character before a link, also where it is the first of a `span`."""
+    before, around = link.getprevious(), link.getparent()
+    while before is None and around is not None and not around.text and around.tag == "span":
+        before, around = around.getprevious(), around.getparent()
+    text = before.tail if before is not None else around.text if around is not None else ""
+    return (text or "")[-1:]
+
+
+def _part_lines(targets: Sequence[HtmlElement]) -> None:
+    """Part, in place, the notes of one paragraph, each of which begins behind a line end with what is linked to."""
+    for target in reversed(targets):
+        line = target
+        while line.tag in INLINE and (around := line.getparent()) is not None and around.tag in INLINE:
+            line = around
+        block, before = line.getparent(), line.getprevious()
+        if block is None or block.tag != "p" or before is None or before.tag != "br" or (before.tail or "").strip():
+            continue
+        if line.tag in INLINE and MARK.fullmatch(" ".join(target.text_content()[:MARK_TEXT].split())):
+            after = block.makeelement("p")
+            after.extend([line, *line.itersiblings()])
+            after.tail, block.tail = block.tail, None
+            block.addnext(after)
+
+
 def _note(target: HtmlElement) -> HtmlElement:
     """The element of the whole note: the target is often an empty element at its beginning."""
     whole = target
-    while whole.tag in ("a", "sup", "span", "b", "cite") and (around := whole.getparent()) is not None:
+    while whole.tag in INLINE and (around := whole.getparent()) is not None:
         whole = around
     return whole
+
+
+def _drop_signs(backs: Sequence[HtmlElement]) -> None:
+    """Remove, in place, the sign before the first of several links back of a note: `^ a b`."""
+    for back in backs:
+        before, around = back.getprevious(), back.getparent()
+        if before is None and around is not None and BACK.fullmatch(around.text or ""):
+            around.text = None
 
 
 def _write(place: HtmlElement, text: str) -> None:
@@ -299,9 +373,24 @@ def _define(note: HtmlElement, label: str) -> None:
         note.tag = "div"
         if around is not None and around.tag in ("ol", "ul"):
             around.tag = "div"
-    if note.tag in ("div", "p", "dd", "aside", "section"):
+    if note.tag in NOTES:
+        _drop_number(note, label)
         first = _first_block(note)
         first.text = f"[^{label}]: {(first.text or '').lstrip()}"
+
+
+def _drop_number(note: HtmlElement, label: str) -> None:
+    """Remove the number with which a note begins."""
+    first = note
+    while len(first) and not (first.text or "").strip():
+        first = first[0]
+        if first.tag in INLINE and NUMBER.sub("", first.text_content()[:MARK_TEXT]) == label:
+            first.tail = (first.tail or "").lstrip(" .:)\t\n")
+            drop([first])
+            return
+    number = NUMBERED.match(first.text or "")
+    if number is not None and number[1] == label:
+        first.text = (first.text or "")[number.end() :]
 
 
 def _first_block(note: HtmlElement) -> HtmlElement:
