@@ -45,6 +45,44 @@ PAGES = {
         "<span class=token-line>b();<br></span></code><button>Copy</button></pre></div>",
         ["//pre/code[. = 'const a = 1;\n\nb();\n']", "//code[@class = 'language-js']"],
     ),
+    "code around a listing": (
+        "<code class='highlight-wrap'>\n<pre><code class=language-python>def f():\n    return 1</code></pre>\n</code>",
+        [LISTING, ONE_LISTING, "count(//code[@class = 'language-python']) = 1", "count(//code) = 1"],
+    ),
+    "code that its class makes a block": (
+        "<code class='hl lean block'>\n  <span>def</span> m : <a href=/n>Nat</a></code><p>Or</p><code class='hl lean block'><span "
+        "class=hover-info><code>Nat : Type</code></span>#check\n  Nat</code>",
+        ["//pre/code[@class = 'language-lean'][. = 'def m : Nat\n']", "//pre/code[. = '#check\n  Nat\n']"],
+    ),
+    "lines of a block of code": (
+        "<div class=code-block data-lang=python>def f():\n    return 1</div>",
+        [LISTING, "//code[@class = 'language-python']"],
+    ),
+    "SyntaxHighlighter 2": (
+        "<div class='syntaxhighlighter python'><div class=lines><div class='line alt1'><code class=number>1.</code><code class=content>"
+        "<code class=keyword>def</code> <code class=plain>f():</code></code></div><div class='line alt2'><code class=number>2.</code>"
+        "<code class=content><code class=block>&nbsp;&nbsp;&nbsp;&nbsp;</code><code class=plain>return 1</code></code></div></div></div>",
+        [LISTING, NO_NUMBERS.replace("'2'", "'2.'"), "//code[@class = 'language-python']"],
+    ),
+    "a header within a listing": (
+        "<pre><code class='hljs language-python'><div><span>python</span><button><b></b></button></div><div>def f():\n    return 1"
+        "</div></code></pre>",
+        [LISTING, ONE_LISTING],
+    ),
+    "an editor within a listing": (
+        "<pre><div><div><div><svg></svg>Python</div><div><button>Run</button></div></div><div class=cm-editor><div class=cm-content>"
+        "<span>def f():</span><br><span>    return 1</span></div></div></div></pre>",
+        [LISTING, ONE_LISTING, "//code[@class = 'language-python']"],
+    ),
+    "a command that is the name of its language": (
+        "<pre><code class=language-bash><span>bash</span>\nexit</code></pre>",
+        ["//pre/code[. = 'bash\nexit\n']"],
+    ),
+    "a label of a button that copies": (
+        "<div class=code-block><div><button></button><div aria-hidden=true>Copy</div></div><div><pre>def f():\n    return 1</pre></div>"
+        "</div>",
+        [LISTING, "not(//p)"],
+    ),
     "Pygments": (
         "<div class='highlight-python'><div class=highlight><table class=highlighttable><tr><td class=linenos><div "
         "class=linenodiv><pre>1\n2</pre></div></td><td class=code><div><pre><span></span><span class=k>def</span> f():"
@@ -529,6 +567,18 @@ PAGES = {
         "</mjx-base></mjx-row><mjx-row><mjx-under><mjx-mi><mjx-c>i</mjx-c></mjx-mi></mjx-under></mjx-row></mjx-munder></mjx-box>"
         "</mjx-munderover></mjx-math></mjx-container> is</p>",
         [r"//p[. = 'So $\frac{x^{2}}{\sqrt{y}} ∑_{i}^{n}$ is']"],
+    ),
+    "buttons in a sentence": (
+        "<p>Return the <span><button><em>special</em></button></span> value.</p>",
+        ["//p[. = 'Return the special value.']", "//em"],
+    ),
+    "a request in a button": (
+        "<div><button><span>get</span><span>/pets/{id}</span><svg></svg></button></div><p>Text.</p><button>Get it</button>",
+        ["//p[. = 'get /pets/{id}']", "not(//*[contains(text(), 'Get it')])"],
+    ),
+    "soft hyphens": (
+        "<p>One hy&shy;phen, <b>two</b> hy&shy;phens, <code>x&shy;y</code>.</p>",
+        ["//p[. = 'One hyphen, two hyphens, x\xady.']"],
     ),
     "a document without an end": (
         f"<object data=x.svg><p>One</p><p>{'two ' * 200}</p>",

@@ -15,22 +15,23 @@ from webdata.pages._url.weights import HEADINGS, around_several
 
 LANGUAGE = re.compile(
     r"(?:language|lang|(?:mw-)?highlight-(?:lang|source|text)|brush|src|hljs"
-    r"|highlight(?!-(?:default|none|wrapper|box|block|code|container|table|line)))[-:]([a-z][\w+#.-]*+).*",
+    r"|highlight(?!-(?:default|none|wrap|box|block|code|container|table|line)))[-:]([a-z][\w+#.-]*+).*",
     re.IGNORECASE,
 )
 """A class that names the language of a listing, perhaps with the lines to be marked: `language-js{1,3}`."""
 BRUSH = re.compile(r"\bbrush:\s*+([a-z][\w+#-]*+)", re.IGNORECASE)
-HIGHLIGHTERS = frozenset(["hljs", "highlight", "sourcecode", "prettyprint", "syntaxhighlighter", "chroma", "rouge"])
+HIGHLIGHTERS = frozenset(
+    ["hl", "hljs", "highlight", "sourcecode", "prettyprint", "syntaxhighlighter", "chroma", "rouge"]
+)
 """Classes beside which the bare name of a language stands."""
 LANGUAGES = frozenset([
     "apache", "bash", "c", "c#", "c++", "clojure", "cmake", "console", "cpp", "cs", "csharp", "css", "dart", "diff",
     "dockerfile", "elixir", "elm", "erlang", "fish", "fortran", "fsharp", "go", "golang", "graphql", "groovy",
     "haskell", "hcl", "html", "http", "ini", "java", "javascript", "js", "json", "jsx", "julia", "kotlin", "latex",
-    "less", "lisp",
-    "lua", "makefile", "markdown", "matlab", "nginx", "nix", "objc", "objectivec", "ocaml", "perl", "php", "plaintext",
-    "powershell", "properties", "protobuf", "ps1", "py", "python", "python3", "r", "rb", "ruby", "rust", "rs", "sass",
-    "scala", "scheme", "scss", "sh", "shell", "sql", "svelte", "swift", "tex", "text", "toml", "ts", "tsx",
-    "typescript", "vb", "vbnet", "vim", "vue", "xml", "yaml", "yml", "zig",
+    "lean", "less", "lisp", "lua", "makefile", "markdown", "matlab", "nginx", "nix", "objc", "objectivec", "ocaml",
+    "perl", "php", "plaintext", "powershell", "properties", "protobuf", "ps1", "py", "python", "python3", "r", "rb",
+    "rs", "ruby", "rust", "sass", "scala", "scheme", "scss", "sh", "shell", "sql", "svelte", "swift", "tex", "text",
+    "toml", "ts", "tsx", "typescript", "vb", "vbnet", "vim", "vue", "xml", "yaml", "yml", "zig",
 ])  # fmt: skip
 NO_LANGUAGE = frozenset(
     ["auto", "code", "default", "no-highlight", "nohighlight", "none", "null", "undefined", "unknown"]
@@ -60,7 +61,7 @@ EDITORS = frozenset([
     "ace_text-layer", "cm-content", "CodeMirror-code", "enlighter", "ltx_lstlisting", "react-code-lines", "view-lines",
 ])  # fmt: skip
 """Classes of the elements in which programs (Ace, CodeMirror, EnlighterJS, LaTeXML, GitHub, Monaco) show lines."""
-HELPERS = frozenset(["CodeMirror-measure", "ltx_listing_data", "twoslash-popup-container"])
+HELPERS = frozenset(["CodeMirror-measure", "hover-info", "ltx_listing_data", "twoslash-popup-container"])
 """Classes of what these programs put among the lines and show elsewhere, or not at all."""
 SOURCES = ("listing", "plaintext", "xmp")
 """Obsolete elements that browsers show as `pre`: https://html.spec.whatwg.org/#the-pre-element"""
@@ -74,7 +75,7 @@ BLOCK_STYLE = re.compile(r"(?<![\w-])display\s*:\s*(?:block|flex|grid|table(?:-r
 FRAMES = ("div", "figcaption", "p", "small", "span")
 """Elements that may be the label of a listing."""
 MOST_FRAMES = 4
-MOST_BEGINNING = 10
+MOST_BEGINNING = 24
 """Elements of a listing before its code."""
 MOST_LINES = 20_000
 """Line ends by style of one page that are written."""
@@ -97,10 +98,7 @@ BLANK = "\ufdd1"
 
 def listed(root: HtmlElement) -> None:
     """Write, in place, each listing of a page as one `pre` with its lines as text."""
-    for element in [*root.iter("div", *SOURCES)]:
-        if _is_listing(element):
-            element.tag = "pre"
-            _sort_lines(element)
+    _find_listings(root)
     _read_styles(root)
     shared = around_several(root, "pre")
     for table in [*root.iter("table")]:
@@ -121,8 +119,19 @@ def listed(root: HtmlElement) -> None:
         drop(_numbers_beside_lines(pre))
         _write(pre, shared)
     drop([pre for pre in outer if _is_again(pre)])
-    drop([label for pre in outer if (label := _label(pre)) is not None])
+    drop([label for pre in outer for label in _labels(pre)])
     _unlink(outer)
+
+
+def _find_listings(root: HtmlElement) -> None:
+    """Make listings that are no `pre` ones, in place, and `code` that only frames one no code."""
+    for code in root.iter("code"):
+        if code.find(".//pre") is not None and not any(around.tag in CODES for around in code.iterancestors()):
+            code.tag = "div"
+    for element in [*root.iter("div", *SOURCES)]:
+        if _is_listing(element):
+            element.tag = "pre"
+            _sort_lines(element)
 
 
 def _unlink(listings: list[HtmlElement]) -> None:
@@ -134,7 +143,12 @@ def _unlink(listings: list[HtmlElement]) -> None:
 
 def _is_listing(element: HtmlElement) -> bool:
     """Whether an element is a listing that is no `pre`."""
-    return element.tag in SOURCES or not EDITORS.isdisjoint(element.get("class", "").split()) or _is_lines(element)
+    names = element.get("class", "").split()
+    if element.tag in SOURCES or not EDITORS.isdisjoint(names):
+        return True
+    if element.get("data-lang") and "code-block" in names and not len(element):
+        return "\n" in (element.text or "")
+    return _is_lines(element)
 
 
 def _is_lines(element: HtmlElement) -> bool:
@@ -324,6 +338,10 @@ def _has_lines(code: HtmlElement) -> bool:
     """Whether code outside of a `pre` is displayed on several lines."""
     if any(around.tag in ("pre", "code") for around in code.iterancestors()):
         return False
+    if "block" in code.get("class", "")[:NAMED].split():
+        if code.text and "\n" not in code.text_content().strip():
+            code.text = code.text.lstrip()
+        return True
     return sum(1 for inner in code.iter("*") if inner.tag == "br" or _is_block(inner)) > 1
 
 
@@ -336,7 +354,9 @@ def _enclose(code: HtmlElement) -> None:
 
 def _write(pre: HtmlElement, shared: Container[HtmlElement]) -> None:
     language = _language(pre, shared)
-    drop(_labels_within(pre, language))
+    labels = _labels_within(pre, language)
+    language = language or (_own_text(labels[0]).lower() if labels else "")
+    drop(labels)
     lines = _Lines()
     _read(pre, lines)
     tail = pre.tail
@@ -350,17 +370,34 @@ def _write(pre: HtmlElement, shared: Container[HtmlElement]) -> None:
 
 
 def _labels_within(pre: HtmlElement, language: str) -> list[HtmlElement]:
-    """The element before the only code of a listing with nothing but the name of its language."""
-    codes = [*islice(pre.iter("code"), 2)]
-    if not language or len(codes) != 1 or codes[0].getparent() is pre:
+    """The element before the only code of a listing, or with a button at its beginning, with the name of its language.
+
+    ChatGPT shows the name alone above an editor's lines.
+    """
+    codes = [*islice(pre.iter("code", "pre"), 1, 3)]
+    if len(codes) != 1:
         return []
-    beginning = takewhile(lambda one: one.tag != "code", islice(pre.iter("*"), MOST_BEGINNING))
-    named = (one for one in beginning if one is not pre and not len(one))
-    return [one for one in named if (one.text or "").strip().casefold() == language.casefold()]
+    code = codes[0]
+    beginning: Iterator[HtmlElement] = takewhile(lambda one: one is not code, islice(pre.iter("*"), 1, MOST_BEGINNING))
+    if code.getparent() is pre:
+        header = next(iter(code), None)
+        if header is None or (code.text or "").strip() or header.find(".//button") is None:
+            return []
+        beginning = islice(header.iter("*"), MOST_BEGINNING)
+    names = {language.casefold()} if language else LANGUAGES
+    return [one for one in beginning if _own_text(one).casefold() in names]
 
 
-def _label(pre: HtmlElement) -> HtmlElement | None:
-    """The element before a written listing with nothing but the name of its language, which the listing has, too."""
+def _own_text(element: HtmlElement) -> str:
+    """The text of an element with nothing but icons beside it."""
+    children = [*islice(element, 3)]
+    if len(children) > 2 or not all(child.tag in SILENT or not child.text for child in children):
+        return ""
+    return "".join([element.text or "", *(child.tail or "" for child in children)]).strip()
+
+
+def _labels(pre: HtmlElement) -> Iterator[HtmlElement]:
+    """The elements before a written listing with nothing but the name of its language or the label of a button."""
     language = pre[0].get("class", "").removeprefix("language-")
     inner = pre
     for _ in range(MOST_FRAMES):
@@ -368,16 +405,20 @@ def _label(pre: HtmlElement) -> HtmlElement | None:
         if before is not None or around is None or (around.text or "").strip():
             break
         inner = around
-    if not language or before is None or before.tag in ("p", "pre") or (before.tail or "").strip():
-        return None
-    names = (one for one in islice(before.iter(*FRAMES), MOST_FRAMES) if not len(one))
-    return next((one for one in names if (one.text or "").strip().casefold() == language.casefold()), None)
+    if before is None or before.tag in ("p", "pre") or (before.tail or "").strip():
+        return
+    first = [one for one in islice(before.iter("button", *FRAMES), MOST_FRAMES + 1) if not len(one)]
+    named = (one for one in first if language and (one.text or "").strip().casefold() == language.casefold())
+    yield from islice(named, 1)
+    if any(one.tag == "button" for one in first):
+        yield from (one for one in first if (one.text or "").strip() and COPY_LABEL.fullmatch((one.text or "")[:100]))
 
 
 def _is_numbers(element: HtmlElement) -> bool:
     names = element.get("class", "")[:NAMED]
     is_named = NUMBERED.search(names) or UNSELECTED.search(element.get("style", "")[:NAMED])
-    return (is_named is not None or (element.tag == "td" and names == "number")) and _has_only_numbers(element)
+    is_number = names == "number" and element.tag in ("td", "code")
+    return (is_named is not None or is_number) and _has_only_numbers(element)
 
 
 class _Lines:

@@ -1,5 +1,6 @@
 """What a page shows at once or after one click, put in its place: shadow roots, `noscript`, tabs, buttons of titles."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice, takewhile
@@ -27,6 +28,11 @@ TITLES = HEADINGS | {"dt", "summary", "legend", "caption", "th"}
 MOST_TABS = 30
 LONGEST_BLANK = 500
 """Spaces around a text at the beginning of a panel, which may be that of thousands of tabs."""
+LEVELS = 3
+"""Elements around a button."""
+REQUEST = re.compile(r"\s*+(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\s*+/\S*+\s*+", re.IGNORECASE)
+"""A request that an interface answers, which opens its description: `GET /pets`."""
+MOST_TEXTS = 10
 SENTENCES = frozenset(["p", "li", "dd", "td", "blockquote"])
 
 Tab = tuple[HtmlElement, HtmlElement | None]
@@ -329,12 +335,21 @@ def _unwrap_buttons(root: HtmlElement) -> None:
     """Keep the text of buttons that are a title or a word of a sentence."""
     sentences: dict[HtmlElement | None, bool] = {}
     for button in [*_buttons(root)]:
-        around = button.getparent()
+        around = next((one for one in islice(button.iterancestors(), LEVELS) if one.tag != "span"), None)
         if around not in sentences:
             sentences[around] = _is_sentence(around)
-        if _is_title(button) or _has_paragraph(button) or sentences[around] or _is_value(button):
+        is_request = REQUEST.fullmatch("".join(islice(button.itertext(), MOST_TEXTS))) is not None
+        if is_request:
+            _set_words_apart(button)
+        if is_request or _is_title(button) or _has_paragraph(button) or sentences[around] or _is_value(button):
             button.attrib.pop("role", None)
             button.tag = "span" if next(button.iterdescendants(*BLOCKS), None) is None else "div"
+
+
+def _set_words_apart(button: HtmlElement) -> None:
+    """Write a space between the method and the path of a request, which a style sheet sets apart."""
+    for inner in islice(button.iterchildren("span"), 1):
+        inner.tail = f" {inner.tail or ''}"
 
 
 def _buttons(root: HtmlElement) -> Iterator[HtmlElement]:
