@@ -33,6 +33,7 @@ def test_embedded_documents_are_links(within, html, expected):
     [
         "<iframe src='https://www.googletagmanager.com/ns.html'></iframe>",
         "<iframe src='/ads/banner.html'></iframe>",
+        "<object data='/film.swf?v=1'></object>",
         "<iframe src='javascript:x'></iframe><video src='blob:https://x.example/1'></video><iframe></iframe>",
         "<iframe src='/pixel' width=1 height=1></iframe><iframe src='/h' style='display:none'></iframe>",
         "<noscript><iframe src='/n'></iframe></noscript>",

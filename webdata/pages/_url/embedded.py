@@ -24,9 +24,10 @@ PLAYERS = re.compile(r"//[\w.-]*(?:youtube|youtu\.be|vimeo|dailymotion|twitch|ru
 MAPS = re.compile(r"//[\w.-]*(?:google\.[a-z.]+/maps|maps\.google|openstreetmap|bing\.com/maps)")
 SERVICES = re.compile(
     r"doubleclick|googlesyndication|googletagmanager|adservice|amazon-adsystem|taboola|outbrain|criteo|recaptcha"
-    r"|facebook\.com/(?:plugins|tr|v\d)|platform\.twitter(?!\.com/embed/Tweet)|accounts\.google|disqus|/ads?[/._-]|[./]ads?\.|//ads?\d*\.",
+    r"|facebook\.com/(?:plugins|tr|v\d)|platform\.twitter(?!\.com/embed/Tweet)|accounts\.google|disqus|/ads?[/._-]|[./]ads?\.|//ads?\d*\."
+    r"|\.swf(?:[?#]|$)",
 )
-"""Addresses of frames without content of the page: advertisements, counters, buttons."""
+"""Addresses of frames without content of the page: advertisements, counters, buttons, and Flash, which none shows."""
 PICTURES = ("amp-anim", "amp-img")
 NOTHING = ("about:", "data:")
 """The beginnings of addresses that stand until a script loads the document."""

@@ -78,8 +78,6 @@ ACCENTS = {
     "˙": "dot", "→": "vec", "¯": "bar", "‾": "bar", "^": "hat", "~": "tilde", "˜": "tilde", "ˆ": "hat",
     "⏞": "overbrace", "⏟": "underbrace", "_": "underline", "\u0332": "underline",
 }  # fmt: skip
-WORD = re.compile(r"[^\W\d_]{2}")
-"""What tells a word in a formula from a variable."""
 STYLED = re.compile(r"\{\\(?:display|text)style (.*)\}")
 """TeX in the braces that MediaWiki puts around it."""
 BACKSLASH = "\ufdd0"
@@ -291,8 +289,6 @@ def _linear(element: HtmlElement) -> str:
         return form.format(*parts)
     if tag == "mfenced":
         return f"{element.get('open', '(')} {', '.join(parts)} {element.get('close', ')')}"
-    if tag == "mtext" and WORD.search(text := " ".join((element.text or "").split())):
-        return rf"\text{{{text}}}"
     if tag == "mlabeledtr":
         parts = [*parts[1:], *parts[:1]]
     joined = JOINTS.get(tag, " ").join(filter(None, [_plain(element.text or ""), *parts]))
