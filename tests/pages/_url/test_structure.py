@@ -580,6 +580,23 @@ PAGES = {
         "<p>One hy&shy;phen, <b>two</b> hy&shy;phens, <code>x&shy;y</code>.</p>",
         ["//p[. = 'One hyphen, two hyphens, x\xady.']"],
     ),
+    "a published document": (
+        "<base href=https://docs.google.com/document/d/e/x/pub><style>.c1{color:#000;font-weight:700}.c2{font-style:italic}"
+        "</style><p class=c9><span class=c1>Bold</span><span class=c3> and </span><span class=c2>italic</span> <a class=c1 "
+        "href='https://www.google.com/url?q=https://o.example/a?b%3Dc&amp;sa=D'>link</a></p><ul class='c4 lst-kix_a1-0 start'><li>One</ul>"
+        "<ul class='c4 lst-kix_a1-1 start'><li>Two</ul><ol class='lst-kix_a1-2 start'><li>Three</ol><ul class='c4 lst-kix_a1-1'><li>Four</ul>",
+        [
+            "//strong[. = 'Bold']",
+            "//em[. = 'italic']",
+            LINK.format("https://o.example/a?b=c"),
+            "//ul/li[starts-with(., 'One')]/ul/li[starts-with(., 'Two')]/ol/li[. = 'Three']",
+            "//ul/li[starts-with(., 'One')]/ul/li[. = 'Four']",
+        ],
+    ),
+    "classes of other style sheets": (
+        "<style>.c1{font-weight:700}</style><p><span class=c1>Plain</span></p>",
+        ["not(//strong)"],
+    ),
     "a document without an end": (
         f"<object data=x.svg><p>One</p><p>{'two ' * 200}</p>",
         [LINK.format("https://site.example.org/a/x.svg"), "//p[. = 'One']"],

@@ -6,7 +6,7 @@ that a script will find in the text, is used unchanged; MathML without it is con
 
 import re
 import unicodedata
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from itertools import islice
 from urllib.parse import unquote
 
@@ -88,7 +88,9 @@ SILENT = frozenset(["annotation", "annotation-xml", "mphantom", "mspace"])
 def written(root: HtmlElement) -> None:
     """Replace every formula of a page by text."""
     shared = around_several(root, "math")
-    _write_scripts(root)
+    scripts = [*root.iter("script")]
+    settings = [*_settings(scripts)]
+    _write_scripts(root, [script for script in scripts if script.get("type", "").split(";")[0] == "math/tex"])
     for drawn in [one for one in root.iter("span", "math") if one.tag == "math" or SOURCE.search(one.get("class", ""))]:
         _write_source(drawn)
     for math, drawn in [(math, _drawn(math, shared)) for math in root.iter("math")]:
@@ -99,11 +101,11 @@ def written(root: HtmlElement) -> None:
     for picture in [*root.iter("img")]:
         if tex := _pictured(picture):
             _replace(picture, tex, "display" in picture.get("class", "") or _is_alone(picture))
-    _write_delimited(root)
+    if settings:
+        _write_delimited(root, settings)
 
 
-def _write_scripts(root: HtmlElement) -> None:
-    scripts = [*root.iterfind('.//script[@type="math/tex"]'), *root.xpath('//script[starts-with(@type, "math/tex;")]')]
+def _write_scripts(root: HtmlElement, scripts: Sequence[HtmlElement]) -> None:
     if scripts:
         drop(root.xpath('//*[starts-with(@class, "MathJax")]'))
     for script in scripts:
@@ -196,11 +198,8 @@ def _is_alone(picture: HtmlElement) -> bool:
     return not ((around.text or "") + (picture.tail or "")).strip()
 
 
-def _write_delimited(root: HtmlElement) -> None:
+def _write_delimited(root: HtmlElement, settings: Sequence[str]) -> None:
     """Replace the formulas that a library of this page will find in its texts."""
-    settings = [*_settings(root)]
-    if not settings:
-        return
     patterns = [DELIMITED, DOLLARS] if any(map(BY_DOLLARS.search, settings)) else [DELIMITED]
     literal = {inner for outer in root.iter(*LITERAL) for inner in outer.iter("*")}
     room = MOST_FORMULAS
@@ -218,9 +217,9 @@ def _write_delimited(root: HtmlElement) -> None:
                 element[:0] = pieces
 
 
-def _settings(root: HtmlElement) -> Iterator[str]:
-    """The scripts that load or set up a library of formulas."""
-    for script in root.iter("script"):
+def _settings(scripts: Sequence[HtmlElement]) -> Iterator[str]:
+    """The texts of the scripts that load or set up a library of formulas."""
+    for script in scripts:
         source = script.get("src", "")[:LONGEST_ADDRESS]
         text = script.text if script.text and len(script.text) <= LONGEST_SCRIPT else ""
         if any(name in source or name in text for name in LIBRARIES):

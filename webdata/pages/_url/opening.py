@@ -18,6 +18,7 @@ from webdata.pages._url.listings import listed
 from webdata.pages._url.obscured import show_addresses
 from webdata.pages._url.pictures import choose_pictures
 from webdata.pages._url.prices import join_prices
+from webdata.pages._url.published import read_published
 from webdata.pages._url.repetition import form
 from webdata.pages._url.shadow import unfold_shadows
 from webdata.pages._url.twins import set_apart
@@ -47,6 +48,7 @@ def opened(root: HtmlElement, base: str) -> None:
     unfold_shadows(root)
     _place_streamed(root)
     show_addresses(root)
+    read_published(root, base)
     erase_icons(root)
     _show_fields(root)
     listed(root)
