@@ -654,6 +654,27 @@ def test_a_note_that_stands_in_the_text_is_put_behind_it(after):
     assert after(f"<p>It opens<span class=ltx_note>{note}</span> late.</p>") == "It opens[^1] late.\n\n[^1]: In May."
 
 
+@pytest.mark.parametrize(
+    "note",
+    [
+        "<label for=n></label><input type=checkbox id=n><span class=sidenote>In <i>May</i>.</span>",
+        "<label for=n>1</label><input type=checkbox id=n><span class=sidenote><sup>1</sup> In <i>May</i>.</span>",
+        "<span class=inline-footnote>1<span class=footnoteContent style='display:none'>In <i>May</i>.</span></span>",
+        "<sup><a href='javascript:f()'>1</a></sup><span class=modern-footnotes-footnote__note>In <i>May</i>.</span>",
+    ],
+)
+def test_a_note_beside_a_sentence_is_put_behind_it(after, note):
+    """A style sheet shows it in the margin, or a click below the line."""
+    assert after(f"<p>It opens{note} late.</p>") == "It opens[^1] late.\n\n[^1]: In *May*."
+
+
+def test_a_note_beside_a_sentence_that_stands_behind_the_text_too_is_left_out(after):
+    """Its number leads to the other one."""
+    note = "<sup><a id=r href='#n'>1</a></sup><span class=sidenote>1. In May.</span>"
+    end = "<div><sup id=n><a href='#r'>1</a></sup><div><p>In May.</p></div></div>"
+    assert after(f"<p>It opens{note} late.</p>{end}") == "It opens[^1] late.\n\n[^1]: In May."
+
+
 def test_a_mark_of_a_note_that_stands_elsewhere_is_a_reference_alone(after):
     """LaTeXML names the kind of such a mark where the text of a note would stand."""
     mark = "<sup class=ltx_note_mark>2</sup>"

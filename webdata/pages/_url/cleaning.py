@@ -23,6 +23,7 @@ from webdata.pages._url.names import (
     HIDDEN_NAMES,
     MODALS,
     NAMED,
+    NOTES_IN_TEXT,
     SIDEBARS,
     VENDORS,
     id_words,
@@ -297,7 +298,9 @@ def is_hidden(element: HtmlElement) -> bool:
     if element.get("hidden", "until-found") != "until-found":
         return True
     style = element.get("style")
-    return style is not None and HIDDEN.search(style) is not None
+    if style is None or HIDDEN.search(style) is None:
+        return False
+    return NOTES_IN_TEXT.isdisjoint(element.get("class", "").split())
 
 
 def _is_hidden_label(element: HtmlElement, names: Sequence[str], weights: Weights) -> bool:

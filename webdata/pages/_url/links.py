@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from itertools import islice
 from urllib.parse import quote, quote_from_bytes, unquote
 
@@ -10,6 +10,7 @@ from ada_url import URL
 from lxml.html import HtmlElement
 
 from webdata.pages._url.dropping import drop
+from webdata.pages._url.names import NOTES_IN_TEXT
 from webdata.pages._url.weights import BLOCKS, HEADINGS
 
 NO_LINKS = ("javascript:", "data:", "vbscript:", "about:", "blob:")
@@ -212,7 +213,7 @@ def footnotes(root: HtmlElement) -> None:
     for element in root.iter("*"):
         if name := element.get("id") or element.get("name"):
             targets.setdefault(name, element)
-    _part_notes(root)
+    _part_notes(root, targets)
     links = [*root.iter("a")]
     linked_in = Counter(raised for link in links for raised in link.iterancestors("sup"))
     leads = {link: targets.get(unquote((link.get("href") or "").partition("#")[2])) for link in links}
@@ -244,25 +245,68 @@ def footnotes(root: HtmlElement) -> None:
         _define(note, label)
 
 
-def _part_notes(root: HtmlElement) -> None:
-    """Put the notes that LaTeXML writes into the text behind it, and references to them in their places.
+def _part_notes(root: HtmlElement, targets: Container[str]) -> None:
+    """Put the notes that stand in the text behind it, in place, and references to them where they stood."""
+    labels: set[str] = set()
+    for note in [note for note in root.iter("span") if "note" in note.get("class", "")]:
+        names = note.get("class", "").split()
+        if "ltx_note" in names:
+            _part_note(root, note, names)
+        elif not NOTES_IN_TEXT.isdisjoint(names):
+            _part_side_note(root, note, labels, targets)
 
-    A style sheet shows them beside the text.
-    """
-    for note in [note for note in root.iter("span") if "ltx_note" in note.get("class", "").split()]:
-        inner = [one for one in note.iter("span") if "ltx_note_content" in one.get("class", "").split()]
-        marks = [one for one in note.iter("sup", "span") if not NOTE_MARKS.isdisjoint(one.get("class", "").split())]
-        mark = MARK.fullmatch(marks[0].text_content().strip()[:MARK_TEXT]) if marks else None
-        if len(inner) != 1 or mark is None:
-            continue
-        drop(marks)
-        if "ltx_role_footnotemark" in note.get("class", "").split():  # its text is that of another
-            _write(note, f"[^{mark[1]}]")
-            continue
+
+def _part_note(root: HtmlElement, note: HtmlElement, names: Sequence[str]) -> None:
+    """Put a note that LaTeXML writes behind the text; a style sheet shows it beside that."""
+    inner = [one for one in note.iter("span") if "ltx_note_content" in one.get("class", "").split()]
+    marks = [one for one in note.iter("sup", "span") if not NOTE_MARKS.isdisjoint(one.get("class", "").split())]
+    mark = MARK.fullmatch(marks[0].text_content().strip()[:MARK_TEXT]) if marks else None
+    if len(inner) != 1 or mark is None:
+        return
+    drop(marks)
+    if "ltx_role_footnotemark" not in names:  # else its text is that of another
         inner[0].tag, inner[0].tail = "p", None
         inner[0].text = f"[^{mark[1]}]: {(inner[0].text or '').lstrip()}"
         root.append(inner[0])
-        _write(note, f"[^{mark[1]}]")
+    _write(note, f"[^{mark[1]}]")
+
+
+def _part_side_note(root: HtmlElement, note: HtmlElement, labels: set[str], targets: Container[str]) -> None:
+    """Put a note in a sentence behind the text, with its own number, or the next one of the page.
+
+    One whose number leads to a note behind the text is a copy of that.
+    """
+    before, around = note.getprevious(), note.getparent()
+    if around is None or not note.text_content().strip() or (before is None and not (around.text or "").strip()):
+        return
+    if before is not None and any(link.get("href", "").removeprefix("#") in targets for link in before.iter("a")):
+        drop([note])
+        return
+    number = note[0] if len(note) and not (note.text or "").strip() else None
+    within = _mark(number)
+    mark = "" if before is None or (before.tail or "").strip() else _mark(before)
+    if mark and before is not None:
+        drop([before])
+    elif before is None and (found := MARK.fullmatch((around.text or "").strip()[-MARK_TEXT:])):
+        mark, around.text = found[1], None
+    if within and number is not None:
+        drop([number])
+    label = mark or within or str(len(labels) + 1)
+    label = f"{label}-{len(labels)}" if label in labels else label
+    labels.add(label)
+    reference = note.makeelement("span")
+    reference.text, reference.tail, note.tail = f"[^{label}]", note.tail, None
+    around.replace(note, reference)
+    note.tag, note.text = "p", f"[^{label}]: {(note.text or '').lstrip()}"
+    root.append(note)
+
+
+def _mark(element: HtmlElement | None) -> str:
+    """The number of a note that is all of an element of a line."""
+    if element is None or element.tag not in ("label", *INLINE):
+        return ""
+    found = MARK.fullmatch(element.text_content()[:MARK_TEXT].strip().rstrip("."))
+    return found[1] if found else ""
 
 
 def permanent(root: HtmlElement) -> None:

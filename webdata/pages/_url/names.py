@@ -15,6 +15,9 @@ MODALS = frozenset([
     "modal", "reveal-modal", "mfp-hide", "fancybox-hidden", "offcanvas", "remodal", "cli-modal", "uk-modal",
 ])  # fmt: skip
 """Classes of the dialogs of CSS frameworks."""
+NOTES_IN_TEXT = frozenset(["footnoteContent", "marginnote", "modern-footnotes-footnote__note", "sidenote"])
+"""Classes of notes that stand in a sentence and are shown beside it, or once its number is clicked: those of Tufte's
+style sheet, and of programs for WordPress."""
 VENDORS = frozenset([
     "CybotCookiebotDialog", "onetrust-banner-sdk", "onetrust-consent-sdk", "onetrust-pc-sdk", "didomi-host",
     "didomi-notice", "usercentrics-root", "truste-consent-track", "qc-cmp2-container", "qc-cmp-cleanslate",
