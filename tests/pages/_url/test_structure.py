@@ -757,3 +757,14 @@ def test_the_name_of_a_site_is_not_the_title_of_its_page(read):
 def test_a_property_with_a_longer_name_hides_nothing(after, style):
     """Themes write variables, and layers that turn, into the style of the element around all of their text."""
     assert after(f"<div style='{style}'><p>It opens.</p></div>") == "It opens."
+
+
+def test_a_quotation_begins_behind_an_empty_line(after):
+    """Its own empty lines, as of messages, are one each."""
+    html = "<div><p>She wrote:</p><blockquote><div>Dear all,</div><div><br></div><div>In May.</div></blockquote></div>"
+    assert after(html) == "She wrote:\n\n> Dear all,\n>\n> In May."
+
+
+def test_spans_that_stand_for_paragraphs_are_paragraphs(after):
+    """Mintlify says so in an attribute."""
+    assert after("<div><span data-as=p>One.</span><span data-as=p>Two.</span></div>") == "One.\n\nTwo."

@@ -55,11 +55,8 @@ def mark_roles(root: HtmlElement) -> None:
             _make_table(table)
     for cell in root.iter("td"):
         _name_icon(cell)
-    for heading in root.iter("div", "p", "span"):
-        if heading.get("role") == "heading" and next(heading.iterdescendants(*BLOCKS - {"div"}), None) is None:
-            level = _number(heading.get("aria-level"), 2)
-            heading.tag = f"h{min(max(level, 1), 6)}"
-            del heading.attrib["role"]
+    for element in root.iter("div", "p", "span"):
+        _name_block(element)
     for drawn in root.iter("div"):
         for name in TICKED.keys() & drawn.get("class", "").split():
             drawn.set("role", "checkbox")
@@ -70,6 +67,16 @@ def mark_roles(root: HtmlElement) -> None:
             tail = box.tail
             box.clear(keep_tail=False)
             box.tag, box.text, box.tail = "span", "[x] " if is_checked else "[ ] ", tail
+
+
+def _name_block(element: HtmlElement) -> None:
+    """Make an element the heading or the paragraph that it is by an attribute."""
+    if element.get("role") == "heading" and next(element.iterdescendants(*BLOCKS - {"div"}), None) is None:
+        level = _number(element.get("aria-level"), 2)
+        element.tag = f"h{min(max(level, 1), 6)}"
+        del element.attrib["role"]
+    elif element.get("data-as") == "p":  # as Mintlify writes paragraphs
+        element.tag = "p"
 
 
 def _make_table(table: HtmlElement) -> None:
@@ -160,13 +167,16 @@ def normalise(root: HtmlElement) -> None:
 
 
 def _part_quotations(root: HtmlElement) -> None:
-    """Put a paragraph between quotations that follow each other, which the converter would make one."""
+    """Put an empty line before each quotation behind a paragraph or another, which the converter would not part."""
     for quotation in [*root.iter("blockquote")]:
-        following = quotation.getnext()
-        if following is not None and following.tag == "blockquote" and not (quotation.tail or "").strip():
+        before, around = quotation.getprevious(), quotation.getparent()
+        if before is None or (before.tail or "").strip():
+            continue
+        is_inner = around is not None and around.tag in ("blockquote", "li", "td", "th")
+        if before.tag == "blockquote" or (before.tag == "p" and not is_inner):
             between = quotation.makeelement("p")
             between.text = EMPTY_LINE
-            quotation.addnext(between)
+            quotation.addprevious(between)
 
 
 def unfold_layouts(root: HtmlElement) -> None:

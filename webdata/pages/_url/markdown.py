@@ -62,7 +62,7 @@ SPACES = re.compile(r"[ \t\r\n\f]+")
 EMPTY_LINES = re.compile(r"\n{3,}")
 LINE_ENDS = re.compile(rf" ?{LINE_END}[ {LINE_END}]*+")
 FIRST_LINE = re.compile(rf"(?<!\\)\|{LINE_END}")
-QUOTED_LINES = re.compile(r"^((?:> ?)*+>) *+\n(?:\1 *+\n)+", re.MULTILINE)
+QUOTED_LINES = re.compile(r"^(>(?: ?>)*+) *+\n(?:\1 *+\n)+", re.MULTILINE)
 """Empty lines of a quotation."""
 INVISIBLE_LINES = re.compile(r"^[ \t]*+[\u00a0\u200b\ufeff][ \t\u00a0\u200b\ufeff]*+$", re.MULTILINE)
 BLANK_LINES = re.compile(rf"^[ \t]*+({BLANK})$", re.MULTILINE)
