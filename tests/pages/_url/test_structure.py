@@ -45,6 +45,10 @@ PAGES = {
         "<span class=token-line>b();<br></span></code><button>Copy</button></pre></div>",
         ["//pre/code[. = 'const a = 1;\n\nb();\n']", "//code[@class = 'language-js']"],
     ),
+    "lines of nothing but a prompt": (
+        "<pre>&gt; a\n&gt;\n&gt;\n\n\n&gt; b</pre>",
+        ["//pre/code[. = '> a\n>\n>\n\n\n> b\n']"],
+    ),
     "code around a listing": (
         "<code class='highlight-wrap'>\n<pre><code class=language-python>def f():\n    return 1</code></pre>\n</code>",
         [LISTING, ONE_LISTING, "count(//code[@class = 'language-python']) = 1", "count(//code) = 1"],

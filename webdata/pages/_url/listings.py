@@ -94,6 +94,8 @@ NAMED = 1000
 """Characters of class names that are searched."""
 BLANK = "\ufdd1"
 """The placeholder of an empty line of a listing until the page is converted, so that no rule removes it."""
+EMPTY = re.compile(r"^(?:[ \t]*|(>[> ]*))$", re.MULTILINE)
+"""A line that looks like an empty one, also of a quotation."""
 
 
 def listed(root: HtmlElement) -> None:
@@ -365,7 +367,7 @@ def _write(pre: HtmlElement, shared: Container[HtmlElement]) -> None:
     code = pre.makeelement("code", {"class": f"language-{language}"} if language else {})
     text = lines.text().replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " ").rstrip()
     first = text.lstrip("\n")
-    code.text = re.sub(r"(?m)^[ \t]*$", BLANK, first) if first else ""
+    code.text = EMPTY.sub(rf"\1{BLANK}", first) if first else ""
     pre.append(code)
 
 
