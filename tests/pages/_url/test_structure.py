@@ -699,6 +699,7 @@ def test_notes_of_one_paragraph_are_parted(after):
 @pytest.mark.parametrize(
     ("reference", "note"),
     [
+        ("<a class=footnote id=r1 href='#n1'><sup>1</sup></a>", "<h5><a id=n1 href='#r1'>(1)</a></h5><p>In May.</p>"),
         ("<span id=r1><a href='#n1'>1</a></span>", "<ol><li id=n1><p>In May. <a href='#r1'>↩</a></p></ol>"),
         ("<a name=r1 href='#n1'><i>1</i></a>", "<p><a name=n1 href='#r1'>1</a> In May.</p>"),
         ("<a href='#n1'>1</a>", "<p id=n1>1. In May.</p>"),
@@ -772,3 +773,8 @@ def test_a_quotation_begins_behind_an_empty_line(after):
 def test_spans_that_stand_for_paragraphs_are_paragraphs(after):
     """Mintlify says so in an attribute."""
     assert after("<div><span data-as=p>One.</span><span data-as=p>Two.</span></div>") == "One.\n\nTwo."
+
+
+def test_the_footer_with_the_notes_of_a_text_is_none_of_the_page(after):
+    """Its class has a word that is otherwise one of chrome."""
+    assert after("<div class=footnotes-footer><div>1. It was in May.</div></div>") == "1\\. It was in May."

@@ -359,7 +359,7 @@ def _is_of_note(link: HtmlElement, mark: str, note: HtmlElement, answers: Mappin
     back = next((answers[one] for one in (link, *islice(link.iterancestors("span"), 2)) if one in answers), None)
     if back is not None and any(around is note for around in islice(back.iterancestors(), LEVELS)):
         return True
-    number = NUMBERED.match("".join(islice(note.itertext(), 5)))
+    number = NUMBERED.match(_beginning(note))
     is_apart = (link.text_content()).lstrip()[:1] == "[" or END.fullmatch(_before(link)) is not None
     return number is not None and number[1] == mark and is_apart
 
@@ -394,7 +394,14 @@ def _note(target: HtmlElement) -> HtmlElement:
     whole = target
     while whole.tag in INLINE and (around := whole.getparent()) is not None:
         whole = around
-    return whole
+    following = whole.getnext() if whole.tag in HEADINGS else None
+    is_number = following is not None and MARK.fullmatch(NUMBER.sub("", _beginning(whole))) is not None
+    return following if following is not None and is_number and following.tag in NOTES else whole
+
+
+def _beginning(element: HtmlElement) -> str:
+    """The first texts of an element, which may be a long one and be asked for often."""
+    return "".join(islice(element.itertext(), 5))[:MARK_TEXT]
 
 
 def _drop_signs(backs: Sequence[HtmlElement]) -> None:
@@ -418,6 +425,9 @@ def _define(note: HtmlElement, label: str) -> None:
         if around is not None and around.tag in ("ol", "ul"):
             around.tag = "div"
     if note.tag in NOTES:
+        heading = note.getprevious()  # of Texinfo
+        if heading is not None and heading.tag in HEADINGS and NUMBER.sub("", _beginning(heading)) == label:
+            drop([heading])
         _drop_number(note, label)
         first = _first_block(note)
         first.text = f"[^{label}]: {(first.text or '').lstrip()}"

@@ -108,7 +108,10 @@ def words_of(element: HtmlElement) -> Sequence[str]:
 def _words(names: str) -> tuple[str, ...]:
     """The words of classes, which the records of a page share."""
     tokens = HUMP.sub("-", MODULE.sub("", names)).lower().split()
-    return tuple(word for token in tokens if not HASH.search(token) for word in WORD.split(token) if word.isalpha())
+    words = (word for token in tokens if not HASH.search(token) for word in WORD.split(token) if word.isalpha())
+    if "footnote" in names:  # the footer of footnotes is none of the page
+        return tuple(word for word in words if word != "footer")
+    return tuple(words)
 
 
 def all_words(element: HtmlElement, targets: Container[str]) -> list[str]:
