@@ -321,7 +321,8 @@ def permanent(root: HtmlElement) -> None:
         is_sign = PERMANENT.fullmatch(link.text_content()) is not None
         if link in headed:
             marks += [link] if is_sign else []
-            _unlink(link)
+            link.tag = "span"  # a reference may lead to it
+            link.attrib.pop("href")
         elif is_sign and link.text and (name := unquote(href[1:])) in targets and _is_within(link, name):
             marks.append(link)
     drop(marks)
