@@ -601,6 +601,17 @@ PAGES = {
         "<style>.c1{font-weight:700}</style><p><span class=c1>Plain</span></p>",
         ["not(//strong)"],
     ),
+    "emphasis that meets other emphasis": (
+        "<p><i>I</i><sub><i>n</i></sub> is <b>Keynote „</b><i><b>New?</b></i></p><p><b><font>Info:<br><br>By bus</font></b></p>",
+        [
+            "//em[. = 'In']",
+            "//strong[. = 'Keynote']",
+            "//em/strong[. = 'New?']",
+            "//p/strong[. = 'Info:']",
+            "//p/strong[. = 'By bus']",
+            "not(//p[contains(., '*')])",
+        ],
+    ),
     "a document without an end": (
         f"<object data=x.svg><p>One</p><p>{'two ' * 200}</p>",
         [LINK.format("https://site.example.org/a/x.svg"), "//p[. = 'One']"],
@@ -687,6 +698,21 @@ def test_a_mark_of_a_note_that_stands_elsewhere_is_a_reference_alone(after):
     assert after(f"<p>It opens{note} late.</p>") == "It opens[^2] late."
 
 
+def test_the_number_of_a_note_of_a_group_has_no_space(after):
+    """Wikipedia numbers its notes apart from its references."""
+    back = "<span>^ <a href='#r1'><sup>a</sup></a> <a href='#r2'><sup>b</sup></a></span>"
+    references = "".join(f"<p>It opens<sup id=r{n}><a href='#n'>[n 3]</a></sup>.</p>" for n in (1, 2))
+    assert after(f"{references}<ol><li id=n>{back} In May.</ol>").split() == [
+        "It",
+        "opens[^n3].",
+        "It",
+        "opens[^n3].",
+        "[^n3]:",
+        "In",
+        "May.",
+    ]
+
+
 def test_notes_of_one_paragraph_are_parted(after):
     """Each begins behind a line end with the number that the reference leads to, and ends with a sign to go back."""
     references = "<p>It opens.<a href='#a'><sup>1</sup></a> And ends.<a href='#b'><sup>2</sup></a></p>"
@@ -699,6 +725,10 @@ def test_notes_of_one_paragraph_are_parted(after):
 @pytest.mark.parametrize(
     ("reference", "note"),
     [
+        (
+            "<sup id=r1><a href='#n1'>1</a></sup>",
+            "<ol><li id=n1><span><b><a href='#r1'>^</a></b></span><div><p>In May.</p></div></ol>",
+        ),
         ("<a class=footnote id=r1 href='#n1'><sup>1</sup></a>", "<h5><a id=n1 href='#r1'>(1)</a></h5><p>In May.</p>"),
         ("<span id=r1><a href='#n1'>1</a></span>", "<ol><li id=n1><p>In May. <a href='#r1'>↩</a></p></ol>"),
         ("<a name=r1 href='#n1'><i>1</i></a>", "<p><a name=n1 href='#r1'>1</a> In May.</p>"),

@@ -18,6 +18,8 @@ KINDS = {
     "strike": "del",
 }  # fmt: skip
 """Elements that are written with delimiters, and the first of those with the same ones."""
+STARS = frozenset(["strong", "em"])
+"""Those whose delimiters are one run where they meet: what is behind it decides."""
 STYLES = {
     "b": re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)", re.IGNORECASE),
     "i": re.compile(r"font-style\s*:\s*(?:italic|oblique)", re.IGNORECASE),
@@ -30,6 +32,8 @@ PLAIN_STYLES = {
 }
 """The styles by which an element of a kind is as the text around it."""
 LONGEST_STYLE = 1_000
+UNMARKED = frozenset(["font", "span", "sub", "sup", "u"])
+"""Elements that begin and end with their text in Markdown."""
 SIGNED = frozenset(["a", "code", "img", "kbd", "samp", "tt"])
 """Other elements that begin and end with punctuation in Markdown."""
 
@@ -44,7 +48,9 @@ def emphasised(part: HtmlElement) -> None:
             element.tag = "span"
         elif next(element.iterdescendants(*BLOCKS), None) is not None:
             _distribute(element)
-        elif any(_is_empty_line(child) for child in element):
+        elif any(map(_is_empty_line, element.iterdescendants("br"))):
+            for inner in [*element.iterdescendants("font", "span")]:
+                inner.drop_tag()
             _part(element)
     for element in [*part.iter(*KINDS)]:
         if element.tag in KINDS:
@@ -123,12 +129,12 @@ def _run(element: HtmlElement) -> Iterator[HtmlElement]:
 
 
 def _right_after(element: HtmlElement) -> HtmlElement | None:
-    """The element that nothing sets apart from the one before it, also where one of them is in a `span`."""
+    """The element that nothing sets apart from the one before it, also where one of them is in an unmarked one."""
     here, around = element, element.getparent()
-    while not here.tail and here.getnext() is None and around is not None and around.tag == "span":
+    while not here.tail and here.getnext() is None and around is not None and around.tag in UNMARKED:
         here, around = around, around.getparent()
     after = None if here.tail else here.getnext()
-    while after is not None and after.tag == "span" and not after.text and (len(after) or not after.tail):
+    while after is not None and after.tag in UNMARKED and not after.text and (len(after) or not after.tail):
         after = after[0] if len(after) else after.getnext()
     return after
 
@@ -224,7 +230,9 @@ def _before(element: HtmlElement) -> str:
         previous = here.getprevious()
         if previous is not None:
             text = previous.tail or ("" if previous.tag in BLOCKS or previous.tag == "br" else _edge(previous, True))
-            return "*" if not previous.tail and (previous.tag in SIGNED or previous.tag in KINDS) else text[-1:]
+            if not previous.tail and (previous.tag in SIGNED or KINDS.get(str(previous.tag)) not in (None, *STARS)):
+                return "*"
+            return text[-1:]
         around = here.getparent()
         if around is not None and around.text:
             return around.text[-1]
@@ -244,7 +252,8 @@ def _after(element: HtmlElement) -> str:
         if following is not None:
             if following.tag in BLOCKS or following.tag == "br":
                 return ""
-            return "*" if following.tag in SIGNED or following.tag in KINDS else _edge(following, False)
+            is_signed = following.tag in SIGNED or KINDS.get(str(following.tag)) not in (None, *STARS)
+            return "*" if is_signed else _edge(following, False)
         here = here.getparent()
         if here is not None and here.tag in SIGNED:
             return "*"

@@ -18,8 +18,8 @@ PERMANENT = re.compile(r"[\s#¶§🔗⚓\u200b]*")
 """The text of a heading's link to itself."""
 BACK = re.compile(r"[\s^↑↩⤴︎\ufe0e\ufe0f←]*")
 """The text of a footnote's link to its reference."""
-MARK = re.compile(r"\[? ?(\w{1,8}) ?\]?")
-"""The text of a reference to a footnote: `1`, `[1]`, `a`."""
+MARK = re.compile(r"\[? ?(\w{1,8})(?: (\d{1,3}))? ?\]?")
+"""The text of a reference to a footnote: `1`, `[1]`, `a`, `[note 1]`."""
 NUMBER = re.compile(r"[\s.:)(\[\]]+")
 """Signs around the number of a note."""
 MARK_TEXT = 40
@@ -231,7 +231,7 @@ def footnotes(root: HtmlElement) -> None:
         elif (
             target is not None and mark and (_is_reference(link) or _is_of_note(link, mark[1], _note(target), answers))
         ):
-            label = notes.setdefault(_note(target), mark[1])
+            label = notes.setdefault(_note(target), mark[1] + (mark[2] or ""))
             raised = next((around for around in islice(link.iterancestors(), 3) if around.tag == "sup"), link)
             references.update((link, *islice(link.iterancestors("sup", "span"), 3)))
             _write(raised if linked_in[raised] == 1 else link, f"[^{label}]")
@@ -449,8 +449,11 @@ def _drop_number(note: HtmlElement, label: str) -> None:
 
 
 def _first_block(note: HtmlElement) -> HtmlElement:
-    """The innermost block with which a note begins."""
+    """The innermost block with which the text of a note begins."""
     first = note
-    while len(first) and first[0].tag in ("div", "p") and not (first.text or "").strip():
-        first = first[0]
+    while not (first.text or "").strip():
+        inner = next((one for one in first if any(map(str.strip, one.itertext())) or (one.tail or "").strip()), None)
+        if inner is None or inner.tag not in ("div", "p"):
+            break
+        first = inner
     return first
