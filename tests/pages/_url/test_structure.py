@@ -580,8 +580,12 @@ PAGES = {
         "<div><button><span>get</span><span>/pets/{id}</span><svg></svg></button></div><p>Text.</p><button>Get it</button>",
         ["//p[. = 'get /pets/{id}']", "not(//*[contains(text(), 'Get it')])"],
     ),
+    "texts of pictures that are HTML": (
+        "<p><img src=a.png alt='&lt;p&gt;Tom &amp;amp; Ann&lt;/p&gt; 1 &lt; 2 hy&shy;phen'></p>",
+        ["//img[@alt = 'Tom & Ann 1 < 2 hyphen']"],
+    ),
     "soft hyphens": (
-        "<p>One hy&shy;phen, <b>two</b> hy&shy;phens, <code>x&shy;y</code>.</p>",
+        "<p>One hy&shy;phen, <b>two</b> hy&#xfeff;phens, <code>x&shy;y</code>.</p>",
         ["//p[. = 'One hyphen, two hyphens, x\xady.']"],
     ),
     "a published document": (

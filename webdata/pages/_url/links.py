@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
+from html import unescape
 from itertools import islice
 from urllib.parse import quote, quote_from_bytes, unquote
 
@@ -43,6 +44,7 @@ MOST_ADDRESSES = 8_000_000
 TINY = frozenset(["0", "1", "2"])
 SIGNS = 12
 """Characters of the longest emoji."""
+TAG = re.compile(r"</?[a-zA-Z][^<>]*+>")
 PICTURE = re.compile(r"[^?#]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?)(?:[?#].*)?", re.IGNORECASE)
 """The address of a picture, or its file's name."""
 
@@ -157,7 +159,7 @@ def _percent(text: str, charset: str) -> str:
 
 def _prepare_picture(picture: HtmlElement, addresses: PageAddresses) -> None:
     source = addresses.of(picture.get("src"))
-    text = " ".join(picture.get("alt", "").split())
+    text = " ".join(_plain(picture.get("alt", "")).split())
     text = "" if PICTURE.fullmatch(text) and " " not in text else text
     tiny = picture.get("width") in TINY or picture.get("height") in TINY
     tail = picture.tail
@@ -168,6 +170,13 @@ def _prepare_picture(picture: HtmlElement, addresses: PageAddresses) -> None:
     else:
         picture.set("src", source)
         picture.set("alt", text.replace("[", "(").replace("]", ")"))
+
+
+def _plain(text: str) -> str:
+    """The text of a picture, which some pages write as HTML."""
+    if "&" in text:
+        text = unescape(text)
+    return TAG.sub(" ", text).replace("\xad", "") if "<" in text or "\xad" in text else text
 
 
 def _is_of_signs(text: str) -> bool:

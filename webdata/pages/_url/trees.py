@@ -30,7 +30,9 @@ CLOSED = ", ".join(f":is({outer}) > {inner}" for inner, outer in CLOSING.items()
 HELD = "webdata-held"
 """An element that libxml2 does not know, around one that would close what it is in."""
 BEGIN, END = "webdata-begin", "webdata-end"
-SOFT_HYPHEN = "\xad"
+WITHIN_WORDS = "\xad\u2060\ufeff"
+"""The soft hyphen, the word joiner, and the sign that was that before."""
+INVISIBLE = re.compile(f"[{WITHIN_WORDS}]+")
 CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 CONTROLS = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\ufdd0-\ufdef\ufffe\uffff]")
 """Characters that XML, and so the tree, cannot contain, and those that are no characters, our own placeholders.
@@ -64,19 +66,19 @@ def tree(text: str) -> HtmlElement | None:
     for frames in root.iterchildren("frameset"):
         frames.tag = "body"
     bound_tables(root)
-    if SOFT_HYPHEN in html:
+    if any(sign in html for sign in WITHIN_WORDS):
         _join_words(root)
     return root
 
 
 def _join_words(root: HtmlElement) -> None:
-    """Remove, in place, the places where a word may be broken, so that it is found; code is as it is."""
+    """Remove, in place, the signs within words that nobody sees, so that the words are found; code is as it is."""
     literal = {inner for code in root.iter("code", "pre", "script", "textarea") for inner in code.iter("*")}
     for element in root.iter("*"):
-        if element.text and SOFT_HYPHEN in element.text and element not in literal:
-            element.text = element.text.replace(SOFT_HYPHEN, "")
-        if element.tail and SOFT_HYPHEN in element.tail and element.getparent() not in literal:
-            element.tail = element.tail.replace(SOFT_HYPHEN, "")
+        if element.text and INVISIBLE.search(element.text) and element not in literal:
+            element.text = INVISIBLE.sub("", element.text)
+        if element.tail and INVISIBLE.search(element.tail) and element.getparent() not in literal:
+            element.tail = INVISIBLE.sub("", element.tail)
 
 
 def _written(body: bytes) -> str:
