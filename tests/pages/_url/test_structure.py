@@ -581,8 +581,8 @@ PAGES = {
         ["//p[. = 'get /pets/{id}']", "not(//*[contains(text(), 'Get it')])"],
     ),
     "texts of pictures that are HTML": (
-        "<p><img src=a.png alt='&lt;p&gt;Tom &amp;amp; Ann&lt;/p&gt; 1 &lt; 2 hy&shy;phen'></p>",
-        ["//img[@alt = 'Tom & Ann 1 < 2 hyphen']"],
+        "<p><img src=a.png alt='&lt;p&gt;Tom &amp;amp; Ann&lt;/p&gt; 1 &lt; 2 hy&shy;phen'><img src=b.png alt='The &lt;br&gt; tag'></p>",
+        ["//img[@alt = 'Tom & Ann 1 < 2 hyphen']", "//img[@alt = 'The <br> tag']"],
     ),
     "soft hyphens": (
         "<p>One hy&shy;phen, <b>two</b> hy&#xfeff;phens, <code>x&shy;y</code>.</p>",

@@ -176,7 +176,9 @@ def _plain(text: str) -> str:
     """The text of a picture, which some pages write as HTML."""
     if "&" in text:
         text = unescape(text)
-    return TAG.sub(" ", text).replace("\xad", "") if "<" in text or "\xad" in text else text
+    if "</" in text:
+        text = TAG.sub(" ", text)
+    return text.replace("\xad", "")
 
 
 def _is_of_signs(text: str) -> bool:
