@@ -91,7 +91,7 @@ def written(root: HtmlElement) -> None:
     scripts = [*root.iter("script")]
     settings = [*_settings(scripts)]
     _write_scripts(root, [script for script in scripts if script.get("type", "").split(";")[0] == "math/tex"])
-    for drawn in [one for one in root.iter("span", "math") if one.tag == "math" or SOURCE.search(one.get("class", ""))]:
+    for drawn in [one for one in root.iter("span", "math") if _may_have_source(one)]:
         _write_source(drawn)
     for math, drawn in [(math, _drawn(math, shared)) for math in root.iter("math")]:
         if math.getparent() is not None:
@@ -119,6 +119,11 @@ def _write_drawing(drawn: HtmlElement) -> None:
         tex = _drawing(math)
     if tex:
         _replace(drawn, tex, _is_display(drawn))
+
+
+def _may_have_source(drawn: HtmlElement) -> bool:
+    names = drawn.get("class")
+    return drawn.tag == "math" if names is None else SOURCE.search(names) is not None or drawn.tag == "math"
 
 
 def _write_source(drawn: HtmlElement) -> None:

@@ -340,12 +340,16 @@ def _unwrap_buttons(root: HtmlElement) -> None:
         around = next((one for one in islice(button.iterancestors(), LEVELS) if one.tag != "span"), None)
         if around not in sentences:
             sentences[around] = _is_sentence(around)
-        is_request = REQUEST.fullmatch("".join(islice(button.itertext(), MOST_TEXTS))) is not None
+        is_request = len(button) > 1 and _is_request(button)
         if is_request:
             _set_words_apart(button)
         if is_request or _is_title(button) or _has_paragraph(button) or sentences[around] or _is_value(button):
             button.attrib.pop("role", None)
             button.tag = "span" if next(button.iterdescendants(*BLOCKS), None) is None else "div"
+
+
+def _is_request(button: HtmlElement) -> bool:
+    return REQUEST.fullmatch("".join(islice(button.itertext(), MOST_TEXTS))) is not None
 
 
 def _set_words_apart(button: HtmlElement) -> None:
