@@ -812,3 +812,12 @@ def test_spans_that_stand_for_paragraphs_are_paragraphs(after):
 def test_the_footer_with_the_notes_of_a_text_is_none_of_the_page(after):
     """Its class has a word that is otherwise one of chrome."""
     assert after("<div class=footnotes-footer><div>1. It was in May.</div></div>") == "1\\. It was in May."
+
+
+def test_what_a_folded_callout_holds_is_text(after):
+    """Obsidian hides it until its title is clicked."""
+    title, content = (
+        "<div class=callout-title>Is it?</div>",
+        "<div class=callout-content style='display: none'><p>Yes.</p></div>",
+    )
+    assert after(f"<div class='callout is-collapsed'>{title}{content}</div>") == "Is it?\n\nYes."

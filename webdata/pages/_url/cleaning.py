@@ -23,7 +23,7 @@ from webdata.pages._url.names import (
     HIDDEN_NAMES,
     MODALS,
     NAMED,
-    NOTES_IN_TEXT,
+    OPENED_BY_CLICK,
     SIDEBARS,
     VENDORS,
     id_words,
@@ -300,7 +300,7 @@ def is_hidden(element: HtmlElement) -> bool:
     style = element.get("style")
     if style is None or HIDDEN.search(style) is None:
         return False
-    return NOTES_IN_TEXT.isdisjoint(element.get("class", "").split())
+    return OPENED_BY_CLICK.isdisjoint(element.get("class", "").split())
 
 
 def _is_hidden_label(element: HtmlElement, names: Sequence[str], weights: Weights) -> bool:

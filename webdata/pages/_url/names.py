@@ -18,6 +18,8 @@ MODALS = frozenset([
 NOTES_IN_TEXT = frozenset(["footnoteContent", "marginnote", "modern-footnotes-footnote__note", "sidenote"])
 """Classes of notes that stand in a sentence and are shown beside it, or once its number is clicked: those of Tufte's
 style sheet, and of programs for WordPress."""
+OPENED_BY_CLICK = NOTES_IN_TEXT | {"callout-content"}
+"""Classes of hidden parts that one click on a number or on a title before them opens; the latter are of Obsidian."""
 VENDORS = frozenset([
     "CybotCookiebotDialog", "onetrust-banner-sdk", "onetrust-consent-sdk", "onetrust-pc-sdk", "didomi-host",
     "didomi-notice", "usercentrics-root", "truste-consent-track", "qc-cmp2-container", "qc-cmp-cleanslate",
