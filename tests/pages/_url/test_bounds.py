@@ -37,6 +37,8 @@ HOSTILE = {
     "notes of one paragraph": "".join(f'<a href="#n{n}">1</a>' for n in range(9000))
     + "<p>"
     + "".join(f"<br><a id=n{n}>1</a>" for n in range(9000)),
+    "notes beside a sentence": "<p>a" + "<label>1</label><span class=sidenote>n</span>b" * MANY,
+    "parts of one bold text": "<b>a<br><br>" + "<span>x</span>y" * 30_000,
     "references to one note": '<a href="#n">[1]</a>' * MANY + "<p id=n>" + "<i>1</i>" * MANY,
     "attributes": f"<p {' '.join(f'a{n}=1' for n in range(290))}>x</p>" * 1000,
     "too many attributes": f"<p {' '.join(f'a{n}=1' for n in range(1990))}>x</p>" * 90,

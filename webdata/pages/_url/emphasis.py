@@ -48,10 +48,9 @@ def emphasised(part: HtmlElement) -> None:
             element.tag = "span"
         elif next(element.iterdescendants(*BLOCKS), None) is not None:
             _distribute(element)
-        elif any(map(_is_empty_line, element.iterdescendants("br"))):
-            for inner in [*element.iterdescendants("font", "span")]:
-                inner.drop_tag()
-            _part(element)
+        elif any(map(_is_empty_line, inner := _only(element))):
+            element.tag, inner.tag = "span", element.tag
+            _part(inner)
     for element in [*part.iter(*KINDS)]:
         if element.tag in KINDS:
             _join(element)
@@ -94,6 +93,14 @@ def _is_empty_line(element: HtmlElement) -> bool:
     """Whether an element ends a line right behind another: an empty line, which ends a paragraph."""
     before = element.getprevious()
     return element.tag == "br" and before is not None and before.tag == "br" and not (before.tail or "").strip()
+
+
+def _only(element: HtmlElement) -> HtmlElement:
+    """An element, or the unmarked one in it that has all of its text."""
+    inner = element
+    while len(inner) == 1 and inner[0].tag in UNMARKED and not ((inner.text or "") + (inner[0].tail or "")).strip():
+        inner = inner[0]
+    return inner
 
 
 def _part(element: HtmlElement) -> None:
