@@ -1,10 +1,12 @@
 """`webdata doctor`."""
 
+import asyncio
 import os
 import socket
 import subprocess
 import sys
 from contextlib import asynccontextmanager, closing
+from email.utils import formatdate
 from pathlib import Path
 
 import orjson
@@ -14,7 +16,7 @@ from click.testing import CliRunner
 from webdata.config.config import Config
 from webdata.crawling.warm_crawlers import load_spiders
 from webdata.domain.errors import BlockedError, LayoutError, UpstreamError, UpstreamTimeoutError
-from webdata.faces.administration import engine_checks
+from webdata.faces.administration import engine_checks, machine_checks
 from webdata.faces.administration.engine_checks import in_words
 from webdata.faces.administration.machine_checks import here, outside
 from webdata.main import main
@@ -112,6 +114,41 @@ async def test_ports_and_proxies_are_tried(starts, tmp_path, monkeypatch):
     ]
     assert (tried["DE-1"].state, tried["DE-2"].state) == ("failed", "ok")
     assert "secret" not in str(tried)
+
+
+@pytest.mark.task
+async def test_what_is_wrong_with_a_machine_is_told(starts, tmp_path, monkeypatch):
+    """A folder that cannot be made, a file that is no database, a full disk and a clock that is behind have failed."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("no folder, and no database")
+    settings = {"WEBDATA_DATABASE": "sqlite:///file", "WEBDATA_TLS_FOLDER": "file/tls", "WEBDATA_TRANSPORTS": "http"}
+    config = Config.from_environ(
+        {**settings, "WEBDATA_HOST": "127.0.0.1", "WEBDATA_PORT": "0", "WEBDATA_HTTP_PORT": "off"}
+    )
+    monkeypatch.setattr(machine_checks, "reserve", lambda total: total)
+    monkeypatch.setattr(machine_checks.time, "time", lambda: 0.0)
+    found = [one async for one in here(config) if one.state == "failed"]
+    assert {one.subject for one in found} == {"clock", "database", "disk", "folder"}
+    assert any(one.text.startswith("file/tls of the certificate cannot be written to") for one in found)
+    assert "run an NTP client" in str(found)
+    assert "make room" in str(found)
+
+
+@pytest.mark.task
+async def test_a_clock_is_compared_with_that_of_a_site(starts):
+    """A site's time that differs by minutes is a failure, one that says none a warning."""
+    said = ["Mon, 02 Jan 2023 10:00:00 GMT", formatdate(usegmt=True), "soon"]
+
+    async def answer(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 200 OK\r\nDate: {said.pop(0)}\r\nConnection: close\r\n\r\n".encode())
+        writer.close()
+
+    config = Config.from_environ({})
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        host = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        found = [one for _ in range(3) async for one in outside(config, [host]) if one.subject == "clock"]
+    assert [one.state for one in found] == ["failed", "ok", "warning"]
 
 
 @pytest.mark.task
