@@ -97,7 +97,10 @@ def _comments(parts: list[HtmlElement], kind: PageKind, weights: Weights) -> lis
         if is_one and not any(around in found for around in element.iterancestors()):
             found[element] = None
     left = weights.total - sum(weights.prose[element] for element in found)
-    return [*found] if left >= max(ARTICLE / 2, 0.2 * weights.total) else []
+    needed = max(ARTICLE / 2, 0.2 * weights.total)
+    if kind is PageKind.ARTICLE:
+        needed = min(needed, ARTICLE)  # it may have any number of comments
+    return [*found] if left >= needed else []
 
 
 def _before_headline(weights: Weights) -> list[HtmlElement]:
