@@ -318,7 +318,7 @@ def test_an_article_may_have_any_number_of_comments(read):
     """Where it has a text of its own, what it is about has none of them, however much of its prose they are."""
     comments = "".join(f"<div class=comment id=comment-{n}><p>Answer {n}. {NOTE * 9}</p></div>" for n in range(30))
     head = "<title>T</title><meta property=og:type content=article>"
-    html = f"{head}<h1>T</h1><div><p>{NOTE * 30}</p></div><div id=comments>{comments}</div>"
+    html = f"{head}<h1>T</h1><div><p>{NOTE * 60}</p></div><div id=comments>{comments}</div>"
     assert ["Answer 9" in read(html, content=content) for content in ("page", "main")] == [True, False]
 
 
