@@ -45,8 +45,13 @@ CURRENCIES = {
     "Fr.": "CHF", "GH₵": "GHS", "E£": "EGP", "RMB": "CNY", "S/": "PEN", "S/.": "PEN", "U$S": "USD", "RD$": "DOP",
     "TT$": "TTD", "J$": "JMD", "MOP$": "MOP", "$CA": "CAD", "$US": "USD", "$AU": "AUD", "$NZ": "NZD", "KSh": "KES",
     "лв.": "BGN", "лв": "BGN", "дин.": "RSD", "руб": "RUB", "р.": "RUB", "тг": "KZT", "₮": "MNT", "₭": "LAK",
-    "៛": "KHR", "Gs.": "PYG", "FCFA": None, "R": "ZAR", "euro": "EUR", "euros": "EUR", "Euro": "EUR",
-    "Euros": "EUR",
+    "៛": "KHR", "Gs.": "PYG", "FCFA": None, "R": "ZAR", "Kr.": None, "Kr": None,
+    "Zł": "PLN", "Lei": "RON", "LEI": "RON", "CAN$": "CAD", "BZ$": "BZD", "GY$": "GYD", "B/.": "PAB", "￡": "GBP",
+    "VNĐ": "VND", "TSh": "TZS", "USh": "UGX", "Dhs": "AED", "дин": "RSD", "р": "RUB", "Р": "RUB", "рублей": "RUB",
+    "рубля": "RUB", "тенге": "KZT", "сум": "UZS", "сом": "KGS", "ש״ח": "ILS", 'ש"ח': "ILS", "ر.ق": "QAR",
+    "د.ج": "DZD", "د.م.": "MAD", "د.م": "MAD", "د.ع": "IQD", "ل.ل": "LBP", "جنيه": "EGP", "درهم": None, "ريال": None,
+    "دينار": None, "﷼": None, "ریال": "IRR", "تومان": None, "₨": None, "֏": "AMD", "؋": "AFN", "人民币": "CNY",
+    "euro": "EUR", "euros": "EUR", "Euro": "EUR", "Euros": "EUR",
 }  # fmt: skip
 """Currency marks beside amounts, and the ISO 4217 code of each; None for a mark of several currencies."""
 
@@ -145,6 +150,8 @@ _SUM = rf"(?:{_AMOUNT}|(?<![\d.,])\.\d\d(?!\d))"
 _TIMES = "|".join(word for word in MULTIPLIERS if len(word) > 1)
 _NO_CENTS = "(?:[.,:][-–—]{1,2}|/-)?"
 """What stands for cents where there are none: `12,- €`."""
+_GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})++")
+"""A number in groups of three digits."""
 _GROUPS = re.compile(rf"['’٬{SPACES}]")
 """Between the groups of a number's digits, besides dots and commas."""
 _NO_SPACES = dict.fromkeys(map(ord, SPACES))
@@ -169,7 +176,7 @@ _MARKS = [
 _CODE = "|".join(CODES)
 _MARK = f"(?:{_CODE}){_SPACE}[$¥£€]|{'|'.join(_MARKS)}"
 _PRICE = re.compile(
-    rf"(?<![^\W\d_])(?P<before>{_MARK}){_SPACE}(?P<left>{_SUM})"
+    rf"(?<![^\W\d_])(?P<before>{_MARK}):?{_SPACE}(?P<left>{_SUM})"
     rf"(?:(?P<times>[KkMm]|{_SPACE}(?i:{_TIMES}))(?!\w)|{_SPACE}(?P<code>{_CODE})(?!{_SPACE}\w))?"
     rf"|(?<!\d)(?:(?P<myriads>\d++)[万萬만]{_SPACE})?(?P<right>{_SUM})(?P<large>[万萬만億亿억])?{_NO_CENTS}"
     rf"(?:(?P<behind>{_MARK})(?P<cents>\d\d(?![\w.,%€$£]))?|{_SPACE}(?P<after>{_MARK})(?!\d))(?![^\W\d_])"
@@ -254,12 +261,16 @@ def decimal(digits: str, short: bool = False, thousandths: str = "") -> float | 
     """The value of digits with separators: the last one is the decimal mark, unless exactly three digits follow it.
 
     With `short`, for a number before a multiplier such as K, the last separator is always the decimal mark. So it is
-    for a currency of a thousand parts if it is one of `thousandths`, or the other mark is before it.
+    for a currency of a thousand parts if it is one of `thousandths`, or the other mark is before it. Digits that are
+    no number, such as those of a date or a version, are None.
     """
     plain = _GROUPS.sub("", digits).replace("٫", ".")
     whole, mark, decimals = plain.rpartition(max(".,", key=plain.rfind))
+    if mark and mark in whole and len(decimals) != 3 and not (_GROUPED.fullmatch(whole) and len(decimals) == 2):
+        return None
     parts = bool(thousandths) and (mark in thousandths or not {".", ","}.isdisjoint(whole))
-    if not mark or (len(decimals) == 3 and not short and not parts and whole not in ("", "0")) or mark in whole:
+    may_be_group = len(decimals) == 3 and whole not in ("", "0") and (len(whole) <= 3 or not whole.isdecimal())
+    if not mark or (may_be_group and (mark in whole or not (short or parts))):
         return _float(plain.replace(".", "").replace(",", ""))
     return _float(f"{whole.replace('.', '').replace(',', '')}.{decimals}")
 
@@ -295,7 +306,7 @@ def price_in(text: str, currency: str | None) -> Price | None:
     found = price(text)
     if found is None:
         return price(f"{currency} {text}") if currency in CODES else None
-    sign = found.text.strip("0123456789.,'’" + SPACES)
+    sign = found.text.strip("0123456789.,:'’" + SPACES)
     return found._replace(currency=currency) if currency in OF_SIGN.get(sign, ()) else found
 
 

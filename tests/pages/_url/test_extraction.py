@@ -61,6 +61,7 @@ def test_a_value_is_read_as_its_type(wanted, value, matches):
         (".none", None, 0, "absent"),
         ({"css": "h1", "attribute": "id"}, None, 0, "absent"),
         ({"jsonld": "Recipe.name", "many": True}, [], 0, "absent"),
+        ({"jsonld": "Product.aggregateRating.best", "type": "price"}, None, 1, "invalid"),
         ({"xpath": "//namespace::*"}, None, 0, "absent"),
         ({"css": "h1", "type": "date"}, None, 1, "invalid"),
         ({"xpath": "sum(//a)", "type": "number"}, None, 1, "invalid"),

@@ -29,6 +29,44 @@ def test_a_price_has_the_currency_beside_it(text, amount, currency):
 
 
 @pytest.mark.parametrize(
+    ("text", "amount", "currency"),
+    [
+        ("$119. 95", 119.95, "USD"), ("CHF 1'118, 99", 1118.99, "CHF"), ("Price: £ 8. 94", 8.94, "GBP"),
+        ("$1 119 95", 1119.95, "USD"), ("119 95 €", 119.95, "EUR"), ("35 €99", 35.99, "EUR"),
+        ("35€ 99", 35.99, "EUR"), ("1 299:50 kr", 1299.5, None), ("SEK 29:90", 29.9, "SEK"),
+        ("2, 50 and 3, 50 €", 50.0, "EUR"), ("Pack of 2, 50 €", 50.0, "EUR"), ("1 299 50", 1299.0, None),
+        ("from 12:30 €", 30.0, "EUR"),
+    ],
+)  # fmt: skip
+def test_cents_may_stand_apart(text, amount, currency):
+    """Pages have them in an element of their own, from which there is a space; texts of more are read as they are."""
+    assert price(text) == {"amount": amount, "currency": currency}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("-20% 49.99", {"amount": 49.99, "currency": None}), ("40% off", None),
+        ("26 - 50 €", {"amount": 26.0, "currency": "EUR"}), ("ab 26,00 bis 50,00 €", {"amount": 26.0, "currency": "EUR"}),
+        ("model 26 - 50 €", {"amount": 50.0, "currency": "EUR"}), ("60 - 50 €", {"amount": 50.0, "currency": "EUR"}),
+        ("99¢", {"amount": 0.99, "currency": "USD"}), ("99p", {"amount": 0.99, "currency": "GBP"}),
+        ("140,00 pln", {"amount": 140.0, "currency": "PLN"}), ("Chf 12", {"amount": 12.0, "currency": "CHF"}),
+        ("try 9.99 €", {"amount": 9.99, "currency": "EUR"}), ("15.08.2017", None),
+    ],
+)  # fmt: skip
+def test_a_price_is_none_of_the_numbers_beside_it(text, expected):
+    """Shares and dates are no prices, the lowest of a range is, cents are hundredths."""
+    assert price(text) == expected
+
+
+def test_numbers_of_json_are_read_already():
+    """The point in them is never between groups of digits."""
+    assert (number(4.667), number(7), number(float("inf"))) == (4.667, 7, None)
+    assert price(12.345, "eur") == {"amount": 12.345, "currency": "EUR"}
+    assert price(float("inf")) is None
+
+
+@pytest.mark.parametrize(
     ("text", "language", "expected"),
     [
         ("2026-11", "", "2026-11"),

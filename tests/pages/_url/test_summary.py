@@ -37,6 +37,18 @@ CASES = [
          "availability": "InStock", "rating": 4.5, "reviews": 7},
     ),
     (
+        {"@type": "Product", "offers": {"price": 12.345, "priceCurrency": "EUR"},
+         "aggregateRating": {"ratingValue": "4.667", "reviewCount": "1.234"}},
+        "product",
+        {"price": {"amount": 12.345, "currency": "EUR"}, "rating": 4.667, "reviews": 1234},
+    ),
+    (
+        {"@type": "Product", "offers": {"price": "1299.000", "priceCurrency": "EUR"},
+         "aggregateRating": {"ratingValue": 4.667, "reviewCount": "1,234"}},
+        "product",
+        {"price": {"amount": 1299.0, "currency": "EUR"}, "rating": 4.667, "reviews": 1234},
+    ),
+    (
         {"@type": "NewsArticle", "headline": "News", "author": [{"name": "Ann"}, {"name": "Bob"}], "keywords": "a, b",
          "datePublished": "2026-03-05T10:00:00Z", "image": {"url": "/i.png"}, "publisher": {"name": "Journal"}},
         "article",

@@ -152,7 +152,7 @@ def _read(wanted: Extraction, page: _Page, match: _Match) -> Any:
     if value is None or value == "":
         return None
     if wanted.type == "price":
-        return readings.price(str(value), _currency(match))
+        return readings.price(_as_text(value) if isinstance(value, bool) else value, _currency(match))
     return READERS[wanted.type](value, page)
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from webdata.pages._text import clean, currency_code, price_in
+from webdata.pages._text import CODES, Price, clean, currency_code, decimal, price_in
 from webdata.pages._text import number as first_number
 from webdata.resources.terms.extraction import ReadPrice
 
@@ -20,6 +20,26 @@ LONGEST_READ = 200
 EXACT = 2**53
 """Beyond it not each whole number has a floating-point number of its own."""
 NEGATIVE = re.compile(r"(?<![\w.,])[-\u2212]\s?[^\w\s-]?\s?$")
+SHARE = re.compile(r"[-\u2212]?\d[\d.,]*+ ?%")
+SIGN = re.compile("[$\u00a3\u00a5\u20a0-\u20c0]")
+KRONOR = re.compile(r"(?<![^\W\d_])(?:kr|sek)(?![^\W\d_])", re.IGNORECASE)
+"""The currency whose cents are behind a colon: `29:90 kr`."""
+APART = re.compile(
+    r"(?P<before>(?:[^\d:]{1,40}: )?(?:[A-Z]{1,3}|[Kk]r|Rs)?\W{0,3})(?P<whole>\d{1,3}(?:[., '\u2019]?\d{3}){0,4})"
+    r"(?P<mark>[.,] | |:| ?(?P<sign>\u20ac|z\u0142) ?)(?P<cents>\d\d)(?P<behind>\W*[^\W\d]{0,4}\W*)"
+)
+"""A price whose cents are apart, be it by a space or by the sign: `$119. 95`, `$119 95`, `35 \u20ac 99`."""
+RANGE = re.compile(
+    r"(?:(?:ab|da|de|desde|from|fr\u00e5n|od|van|vanaf|von) )?(\d[\d.,]*+) ?"
+    r"(?:[-\u2013\u2014]|a|\u00e0|bis|do|till?|to|tot) ?",
+    re.IGNORECASE,
+)
+"""What is before the last price of a range."""
+HUNDREDTHS = re.compile(r"(\d{1,2}) ?(\u00a2|p|ct|cents?)")
+OF_HUNDREDTHS = {"\u00a2": "USD", "p": "GBP"}
+NO_DIGITS = re.compile(r"\D+")
+CODE = re.compile(r"(?<![^\W_])(?:[a-z]{3}|[A-Z][a-z]{2})(?=:? ?\d)|(?:(?<=\d)|(?<=\d ))(?:[a-z]{3}|[A-Z][a-z]{2})\b")
+"""What may be the code of a currency in small letters beside an amount."""
 ISO = re.compile(
     r"([1-9]\d{3})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01])"
     r"(?:[T ]([01]\d|2[0-3]):?([0-5]\d)(?::?([0-5]\d)(?:[.,]\d+)?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?)?)?"
@@ -42,8 +62,13 @@ LANGUAGES = (
 FORMS = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d"}
 
 
-def number(text: str) -> int | float | None:
-    """The first number of a text, in the ways in which languages write it: `1,234.5`, `1.234,5`, `-3`, `8.3K`."""
+def number(text: str | float) -> int | float | None:
+    """The first number of a text, in the ways in which languages write it: `1,234.5`, `1.234,5`, `-3`, `8.3K`.
+
+    A number of JSON is one already.
+    """
+    if not isinstance(text, str):
+        return exact(text)
     line = clean(text[:LONGEST_READ])
     value = first_number(line)
     if value is None:
@@ -61,13 +86,50 @@ def exact(value: float) -> int | float | None:
     return int(value) if value == int(value) and abs(value) < EXACT else value
 
 
-def price(text: str, currency: str | None = None) -> ReadPrice | None:
-    """The first price of a text, or its first number with a currency that the page says elsewhere."""
-    line, currency = clean(text[:LONGEST_READ]), currency_code(currency)
-    if found := price_in(line, currency):
-        return {"amount": found.amount, "currency": found.currency or currency}
+def price(text: str | float, currency: str | None = None) -> ReadPrice | None:
+    """The first price of a text, or its first number with a currency that the page says elsewhere.
+
+    A share such as "-20%" is no amount, and of a range the lowest is the price.
+    """
+    currency = currency_code(currency)
+    if not isinstance(text, str):
+        return {"amount": float(text), "currency": currency} if isfinite(text) else None
+    line = clean(text[:LONGEST_READ])
+    line = _with_cents(SHARE.sub(" ", line).strip() if "%" in line else line, currency)
+    if found := HUNDREDTHS.fullmatch(line):
+        return {"amount": int(found[1]) / 100, "currency": currency or OF_HUNDREDTHS.get(found[2])}
+    if priced := price_in(line, currency) or _price_of_code(line):
+        return {"amount": _lowest(line, priced), "currency": priced.currency or currency}
     amount = first_number(line)
     return None if amount is None else {"amount": amount, "currency": currency}
+
+
+def _with_cents(line: str, currency: str | None) -> str:
+    """A price whose cents stand apart, as many pages have them smaller than the rest, with a point before them."""
+    found = APART.fullmatch(line)
+    if found is None:
+        return line
+    mark, sign = found["mark"], found["sign"] or ""
+    if mark == ":" and currency != "SEK" and not KRONOR.search(line):
+        return line
+    if mark == " " and not SIGN.search(line):
+        return line
+    if (mark == " " or sign) and any(map(str.isalpha, found["behind"])):
+        return line
+    return f"{found['before']}{sign}{NO_DIGITS.sub('', found['whole'])}.{found['cents']}{found['behind']}"
+
+
+def _price_of_code(line: str) -> Price | None:
+    """The first price of a text with the code of its currency in small letters."""
+    found = next((one for one in CODE.finditer(line) if one[0].upper() in CODES), None)
+    return found and price_in(f"{line[: found.start()]}{found[0].upper()}{line[found.end() :]}", None)
+
+
+def _lowest(line: str, found: Price) -> float:
+    """The amount of a price, or of that before it in a range of which only the last one has a currency."""
+    before = RANGE.fullmatch(line.partition(found.text)[0])
+    lowest = decimal(before[1]) if before else None
+    return found.amount if lowest is None or lowest > found.amount else lowest
 
 
 def date(text: str, language: str = "") -> str | None:

@@ -20,6 +20,7 @@ LONGEST_TEXT = 5_000
 """Characters of a text."""
 GTIN = re.compile(r"[0-9]{8,14}|[0-9]{9}X")
 CHARACTER = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+RATING = re.compile(r"\d{1,3}[.,]\d{3,}")
 MARKUP = re.compile(r"<br\s*/?>|<([a-z][a-z0-9]{0,9})\b[^<>]*>[^<>]*</\1>", re.IGNORECASE)
 AMPERSAND = re.compile(r"&(?:amp|#0{0,2}38);")
 """As programs write it that take JSON for HTML."""
@@ -114,7 +115,13 @@ def date(values: list[Any], context: ValueContext) -> str | None:
 
 def number(values: list[Any], _: ValueContext = NO_CONTEXT) -> float | None:
     """The first number."""
-    return next((found for one in _texts(values) if (found := readings.number(one)) is not None), None)
+    return next((found for one in _plain(values) if (found := readings.number(one)) is not None), None)
+
+
+def rating(values: list[Any], _: ValueContext = NO_CONTEXT) -> float | None:
+    """The first number, whose only mark is before its decimals, be they three: `4.667`."""
+    found = (float(one.replace(",", ".")) if RATING.fullmatch(one) else one for one in _texts(values))
+    return number([*found])
 
 
 def price(values: list[Any], _: ValueContext = NO_CONTEXT) -> Mapping[str, Any] | None:
@@ -129,8 +136,8 @@ def _price(offer: Any) -> Mapping[str, Any] | None:
             return specified
     amount = _first(offer, "price", "lowPrice", "minPrice", "value") if isinstance(offer, dict) else offer
     currency = text([_first(offer, "priceCurrency", "currency")]) if isinstance(offer, dict) else None
-    found = text([amount])
-    return readings.price(found, currency) if found else None
+    found = next(_plain([amount]), None)
+    return None if found is None else readings.price(found, currency)
 
 
 def salary(values: list[Any], _: ValueContext = NO_CONTEXT) -> Mapping[str, Any] | None:
@@ -225,10 +232,15 @@ def _first(value: Any, *names: str) -> Any:
 
 
 def _texts(values: list[Any]) -> Iterator[str]:
-    """The texts of values; that of an object is its value or its name."""
+    """The texts of values, also of numbers."""
+    return map(str, _plain(values))
+
+
+def _plain(values: list[Any]) -> Iterator[str | int | float]:
+    """The texts and the numbers of values; that of an object is its value or its name."""
     for one in values:
         plain = _first(one, "@value", "name", "text") if isinstance(one, dict) else one
-        if isinstance(plain, str | int | float) and not isinstance(plain, bool):
-            line = " ".join(shown(str(plain)).split())[:LONGEST_TEXT]
-            if line:
-                yield line
+        if isinstance(plain, int | float) and not isinstance(plain, bool):
+            yield plain
+        elif isinstance(plain, str) and (line := " ".join(shown(plain).split())[:LONGEST_TEXT]):
+            yield line

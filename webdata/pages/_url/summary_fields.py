@@ -18,6 +18,7 @@ from webdata.pages._url.schema_values import (
     place,
     price,
     questions,
+    rating,
     salary,
     steps,
     term,
@@ -51,7 +52,7 @@ IMAGE = SummaryField(
     ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"),
     url,
 )
-RATING = SummaryField(("aggregateRating.ratingValue",), (), number)
+RATING = SummaryField(("aggregateRating.ratingValue",), (), rating)
 REVIEWS = SummaryField(("aggregateRating.reviewCount", "aggregateRating.ratingCount"), (), number)
 PUBLISHED = SummaryField(
     ("datePublished", "dateCreated"),
