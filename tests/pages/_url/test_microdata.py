@@ -45,6 +45,40 @@ def test_an_inner_item_without_a_name_is_an_item_of_its_own():
     assert [one["properties"] for one in found(html)] == [{"a": ["1"]}, {"b": ["2"]}]
 
 
+def test_texts_are_those_that_readers_see():
+    """Lines and blocks are apart; what is for programs is in no text."""
+    html = "A<br>pot<p>of</p>iron<style>p {}</style> and<!-- c --> te<b>a</b><script>1</script><template>x</template>."
+    [item] = found(f'<div itemscope><div itemprop="name">{html}</div></div>')
+    assert item["properties"]["name"] == ["A pot of iron and tea."]
+
+
+def test_an_item_has_the_properties_that_it_refers_to():
+    """They may be alone, in an element of that name, or items; unknown names and circles are none."""
+    html = (
+        '<div itemscope itemref="a b c none me a"><i itemprop="own">0</i></div><p id="a" itemprop="x">1</p>'
+        '<div id="b"><b itemprop="y">2</b></div><div id="c" itemprop="z" itemscope itemref="c d"></div>'
+        '<div id="d"><b itemprop="v">3</b></div><div id="me" itemscope itemref="me"><b itemprop="w">4</b></div>'
+    )
+    inner = {"type": [], "properties": {"v": ["3"]}}
+    expected = [{"own": ["0"], "x": ["1"], "y": ["2"], "z": [inner]}, {"w": ["4"]}]
+    assert [one["properties"] for one in found(html)] == expected
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<p itemscope itemref="a"></p>' * 500 + '<div id="a">' + "<b itemprop=a>1</b>" * 50_000,
+        '<div id="a">' + '<p itemscope itemprop="x" itemref="a">' * 400,
+        '<p itemscope itemref="a b"></p><div id="a">' + '<p itemscope itemprop="x" itemref="b"></p>' * 200 + '</div>'
+        '<div id="b">' + '<p itemscope itemprop="x" itemref="a"></p>' * 200,
+    ],
+    ids=["many items", "items in each other", "in turn"],
+)  # fmt: skip
+def test_references_do_not_multiply_what_a_page_says(html):
+    """What items refer to is read for all of them up to a limit."""
+    assert len(json.dumps(found(html))) < 2 * MOST_CHARACTERS
+
+
 def test_deep_items_end():
     """Below some levels an item is its text."""
     html = '<div itemprop="a" itemscope>' * 60 + "x"

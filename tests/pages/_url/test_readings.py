@@ -47,7 +47,7 @@ def test_cents_may_stand_apart(text, amount, currency):
     ("text", "expected"),
     [
         ("-20% 49.99", {"amount": 49.99, "currency": None}), ("40% off", None),
-        ("26 - 50 €", {"amount": 26.0, "currency": "EUR"}), ("ab 26,00 bis 50,00 €", {"amount": 26.0, "currency": "EUR"}),
+        ("26 - 50 €", {"amount": 26.0, "currency": "EUR"}), ("ab 26 bis 50 €", {"amount": 26.0, "currency": "EUR"}),
         ("model 26 - 50 €", {"amount": 50.0, "currency": "EUR"}), ("60 - 50 €", {"amount": 50.0, "currency": "EUR"}),
         ("99¢", {"amount": 0.99, "currency": "USD"}), ("99p", {"amount": 0.99, "currency": "GBP"}),
         ("140,00 pln", {"amount": 140.0, "currency": "PLN"}), ("Chf 12", {"amount": 12.0, "currency": "CHF"}),

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -9,8 +10,10 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from webdata.pages._url.links import address
+from webdata.pages._url.weights import BLOCKS
 
 OUTER = etree.XPath("descendant-or-self::*[@itemscope and not(@itemprop)]")
+NAMED = etree.XPath("descendant::*[@id]")
 MOST_ITEMS = 500
 DEEPEST = 20
 LONGEST_VALUE = 10_000
@@ -21,6 +24,9 @@ MOST_CHARACTERS = 2_000_000
 """Of the values of all items of a page, each under each of its names."""
 OVERHEAD = 20
 """Characters of a value beside its own."""
+MOST_REFERRED = 100_000
+"""Elements in those that items refer to."""
+UNSEEN = frozenset(["script", "style", "template"])
 ADDRESSES = {
     "a": "href", "area": "href", "audio": "src", "embed": "src", "iframe": "src", "img": "src", "link": "href",
     "object": "data", "source": "src", "track": "src", "video": "src",
@@ -51,29 +57,57 @@ class ItemRoom:
         return fitting
 
 
+class ItemReferences:
+    """The elements that items of a page refer to by `itemref`, the properties in which are theirs, too."""
+
+    def __init__(self, root: HtmlElement) -> None:
+        self.root = root
+        self.left = MOST_REFERRED
+        self.open: set[HtmlElement] = set()
+        """The items that are being read, which are no property of what is in them."""
+
+    @cached_property
+    def named(self) -> dict[str, HtmlElement]:
+        """The first element of each name."""
+        return {one.get("id", ""): one for one in reversed(NAMED(self.root))}
+
+    def of(self, item: HtmlElement) -> Iterator[HtmlElement]:
+        """The elements that an item refers to, while few enough elements are in all that are referred to."""
+        for name in dict.fromkeys(item.get("itemref", "").split()):
+            if (found := self.named.get(name)) is not None:
+                self.left -= sum(1 for _ in islice(found.iter(), self.left + 1))
+                if self.left < 0:
+                    break
+                yield found
+
+
 def items(root: HtmlElement, base: str) -> list[dict[str, Any]]:
-    """The items of a page that are no property of another; references to elements elsewhere are not followed."""
-    room = ItemRoom()
-    return [_item(element, base, DEEPEST, room) for element in OUTER(root)[:MOST_ITEMS]]
+    """The items of a page that are no property of another."""
+    room, references = ItemRoom(), ItemReferences(root)
+    return [_item(element, base, DEEPEST, room, references) for element in OUTER(root)[:MOST_ITEMS]]
 
 
-def _item(element: HtmlElement, base: str, levels: int, room: ItemRoom) -> dict[str, Any]:
+def _item(element: HtmlElement, base: str, levels: int, room: ItemRoom, references: ItemReferences) -> dict[str, Any]:
     properties: defaultdict[str, list[Any]] = defaultdict(list)
     types, identity = element.get("itemtype", "").split(), element.get("itemid")
     room.take([*types, identity or ""])
-    for found in _properties(element):
+    references.open.add(element)
+    for found in _properties([*element, *references.of(element)]):
         if room.left < 0:
             break
+        if found in references.open:
+            continue
         left, is_item = room.left, "itemscope" in found.attrib and levels
-        value = _item(found, base, levels - 1, room) if is_item else value_of(found, base)
+        value = _item(found, base, levels - 1, room, references) if is_item else value_of(found, base)
         for name in room.names(found.get("itemprop", "").split(), value, left):
             properties[name].append(value)
+    references.open.discard(element)
     return {"type": types, **({"id": identity} if identity else {}), "properties": dict(properties)}
 
 
-def _properties(element: HtmlElement) -> Iterator[HtmlElement]:
-    """The elements inside one that are its own properties, not those of an item in it."""
-    waiting = [*reversed(element)]
+def _properties(elements: list[HtmlElement]) -> Iterator[HtmlElement]:
+    """The properties that elements are or have in them, without those of an item in them."""
+    waiting = elements[::-1]
     while waiting:
         found = waiting.pop()
         if not isinstance(found.tag, str):
@@ -96,12 +130,24 @@ def value_of(element: HtmlElement, base: str) -> str:
 
 
 def _beginning(element: HtmlElement) -> str:
-    """The beginning of an element's text, enough for the longest value: properties may lie in each other."""
+    """The beginning of an element's text, enough for the longest value: properties may lie in each other.
+
+    Lines and blocks are apart, and what readers never see is left out.
+    """
+    if not len(element):
+        return (element.text or "")[:LONGEST_RAW]
     texts: list[str] = []
     left = LONGEST_VALUE
-    for text in element.itertext():
-        texts.append(text[:LONGEST_RAW])
-        left -= len(texts[-1].strip())
+    walk = etree.iterwalk(element, events=("start", "end"))
+    for event, inner in walk:
+        is_start = event == "start"
+        if is_start and inner.tag in UNSEEN and inner is not element:
+            walk.skip_subtree()
+            continue
+        text = (inner.text if is_start else inner.tail if inner is not element else None) or ""
+        apart = " " if inner.tag in BLOCKS or inner.tag == "br" else ""
+        texts.append(apart + text[:LONGEST_RAW])
+        left -= len(text.strip()) + 1
         if left < 0:
             break
     return "".join(texts)
