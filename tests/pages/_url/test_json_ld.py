@@ -19,6 +19,8 @@ ONE = [{"@type": "A", "n": "//x, }"}]
         '{"@type": "A", "n": "//x, }"}',
         '\ufeff {"@type": "A", "n": "//x, }"} ;',
         '<!-- {"@type": "A", "n": "//x, }"} -->',
+        '<!-- an item -->\n{"@type": "A", "n": "//x, }"}',
+        '<!-- an item --> <!-- {"@type": "A", "n": "//x, }"} -->',
         '//<![CDATA[\n{"@type": "A", "n": "//x, }"}\n//]]>',
         '/*<![CDATA[*/{"@type": "A", "n": "//x, }"}/*]]>*/',
         '{"@type": "A", /* a, } */ "n": "//x, }",}',
@@ -38,6 +40,7 @@ def test_common_faults_are_mended(block):
         ('{"a": 1},\n{"b": 2},', [{"a": 1}, {"b": 2}]),
         ('{"a": "x\ty\nz"}', [{"a": "x\ty\nz"}]),
         ('{"a": "it\\\'s \\d"}', [{"a": "it's d"}]),
+        ('{"a": "<!-- b --> ]]>",}', [{"a": "<!-- b --> ]]>"}]),
         ('{"a": NaN, "b": -Infinity}', [{"a": None, "b": None}]),
         ('{"a": "\\ud800"}', [{"a": "?"}]),
         ("", []),
@@ -60,9 +63,10 @@ def test_what_cannot_be_read_is_an_error(block):
 
 def test_items_of_a_graph_are_items():
     """Each item of a `@graph` or a list is one; blocks that cannot be read are counted."""
-    blocks = ['{"@graph": [{"a": 1}, {"b": 2}]}', '[{"c": 3}, [{"d": 4}]]', "{", "{}"]
+    blocks = ['{"@graph": [{"a": 1}, {"b": 2}]}', '[{"c": 3}, [{"d": 4}]]', "{", "{}", '[false, "x", null, 1]']
+    blocks.append('{"@graph": {"e": 5}}')
     script = "".join(f'<script type="Application/LD+JSON; charset=utf-8">{block}</script>' for block in blocks)
-    assert items(tree(f"<p>x{script}")) == ([{"a": 1}, {"b": 2}, {"c": 3}, {"d": 4}], 1)
+    assert items(tree(f"<p>x{script}")) == ([{"a": 1}, {"b": 2}, {"c": 3}, {"d": 4}, {"e": 5}], 1)
 
 
 @given(st.text('{}[]",:/*\\ \n#ab1-', max_size=60) | st.text())
@@ -75,7 +79,7 @@ def test_any_block_is_read_or_refused(block):
     orjson.dumps(found)
 
 
-@pytest.mark.parametrize("unit", ["/*", '{"a":', '"\\', "<!--", ",", "[", '"', "//", "&quot;", "/**/"])
+@pytest.mark.parametrize("unit", ["/*", '{"a":', '"\\', "<!--", "<!-- -", ",", "[", '"', "//", "&quot;", "/**/"])
 def test_hostile_blocks_take_little_time(unit):
     """The work grows with the length of a block, not with its square."""
 

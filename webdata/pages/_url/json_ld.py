@@ -23,10 +23,10 @@ DECODER = json.JSONDecoder(
     parse_float=lambda digits: number if abs(number := float(digits)) < inf else digits,
     parse_constant=lambda _: None,
 )
-WRAPPERS = re.compile(r"<!\[CDATA\[|\]\]>|<!--|-->")
-"""What hides scripts from old browsers, or from XML."""
 STRING = r'"(?:[^"\\]|\\[\s\S]?)*+"?'
 """Also one without an end, which would be searched for again at each quote in it."""
+WRAPPERS = re.compile(rf"({STRING})|<!--(?:[^<{{\[-]|-(?!->))*+-->|<!\[CDATA\[|\]\]>|<!--|-->")
+"""What hides scripts from old browsers, or from XML, and comments of HTML."""
 COMMENT = re.compile(rf"({STRING})|/\*(?s:.*?)\*/|(?://|#)[^\n]*+")
 TRAILING = re.compile(rf"({STRING})|,(?=\s*+(?:[\]}},]|\Z))")
 ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|(.)|\Z)', re.DOTALL)
@@ -81,7 +81,7 @@ def values(block: str) -> list[Any]:
 
 def _mended(text: str) -> list[Any]:
     """The values of a block with comments, commas without a value behind them, several roots or wrong escapes."""
-    text = WRAPPERS.sub("", text)
+    text = WRAPPERS.sub(_string, text)
     with suppress(ValueError, RecursionError):
         return _roots(text)
     if '"' not in text and "&quot;" in text:
@@ -117,9 +117,9 @@ def _items(value: Any) -> Iterator[Any]:
     if isinstance(value, list):
         for one in value:
             yield from _items(one)
-    elif isinstance(value, dict) and isinstance(graph := value.get("@graph"), list):
-        yield from graph
-    elif value not in (None, {}, ""):
+    elif isinstance(value, dict) and isinstance(graph := value.get("@graph"), list | dict):
+        yield from _items(graph)
+    elif isinstance(value, dict) and value:
         yield value
 
 
