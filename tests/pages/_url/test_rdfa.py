@@ -44,11 +44,23 @@ def test_an_item_has_its_type_and_its_properties():
          ["https://schema.org/Person", "http://xmlns.com/foaf/0.1/Agent"]),
         ('<p typeof="v:Breadcrumb"><b property="v:title">A</b></p>', ["v:Breadcrumb"]),
         ('<p typeof="Person"><b property="name">A</b></p>', ["Person"]),
+        ('<div prefix="s: https://schema.org/ v: //v/ odd:"><p typeof="s:A v:B schema:C"><b property="s:name">A</b>',
+         ["https://schema.org/A", "//v/B", "https://schema.org/C"]),
+        ('<div prefix="s: https://far.example/"><p typeof="s:A" prefix="s: https://near.example/"><b property="n">A',
+         ["https://near.example/A"]),
+        ('<div xmlns:v="https://v.example/#"><p typeof="v:A https://b.example/C"><b property="v:name">A</b></p></div>',
+         ["https://v.example/#A", "https://b.example/C"]),
     ],
 )  # fmt: skip
 def test_a_type_with_a_prefix_is_whole(html, types):
-    """Prefixes that pages do not declare are known; those of others stay."""
+    """Prefixes are those that a page declares, the nearest first, or that all know; others stay."""
     assert items(html)[0]["type"] == types
+
+
+def test_a_property_may_be_a_resource():
+    """It is what an element names before what the element shows, but not before what it says."""
+    html = '<p typeof="A"><b property="a" resource="/r">text</b><b property="b" resource="/r" content="c">text</b>'
+    assert items(html)[0]["properties"] == {"a": ["https://a.example/r"], "b": ["c"]}
 
 
 def test_an_item_without_properties_is_none():
