@@ -145,6 +145,15 @@ def test_halves_of_characters_do_not_change_the_charset():
     assert decoded(page, None)[0].startswith("<meta charset=utf-8>café \ufffd")
 
 
+@pytest.mark.parametrize("charset", ["gbk", "gb2312", "gb18030"])
+def test_euro_signs_of_chinese_pages_are_known(charset):
+    """They are a byte that is in no other charset of Chinese; another invalid byte is none."""
+    body = "中文页面的价格".encode("gbk") + b" 5\x80, 7\x80"
+    assert decoded(body, f"text/html; charset={charset}") == ("中文页面的价格 5€, 7€", "gb18030")
+    text, _ = decoded(body * 20 + b"\xff", f"text/html; charset={charset}")
+    assert text.endswith("7€\ufffd")
+
+
 def test_shifts_into_japanese_tell_its_charset():
     """Text in ISO-2022-JP has only bytes of ASCII, but sequences that nothing else has."""
     assert decoded("潮位の記録".encode("iso-2022-jp"), "text/html") == ("潮位の記録", "iso-2022-jp")

@@ -62,6 +62,11 @@ LABELS = {
 }  # fmt: skip
 """The labels of https://encoding.spec.whatwg.org/#names-and-labels that Python has not, with low lines for hyphens."""
 DEFAULT_ENCODING_TRANSLATION.update({label: codec for codec, labels in LABELS.items() for label in labels.split()})
+EUROS = {"strict": "euros", "replace": "euros or replaced"}
+"""The handlers of errors for Chinese text in which a lone byte 0x80 is a euro sign, as in windows-936:
+https://encoding.spec.whatwg.org/#gb18030-decoder"""
+LONGEST_WITH_EUROS = 500_000
+"""Bytes of a body in which they are searched for: each takes longer than thousands of other characters."""
 LATIN = "cp1252"
 """What browsers read text without a declaration as."""
 ALPHABETS = (
@@ -189,10 +194,33 @@ def _valid(body: bytes, codec: str) -> bool:
 
 def _pieces(body: bytes, codec: str, errors: str) -> Iterator[str]:
     """The text of a body in pieces: decoding blocks all other threads."""
-    decoder = codecs.getincrementaldecoder(codec)(errors)
+    decoder = codecs.getincrementaldecoder(codec)(_errors(body, codec, errors))
     for start in range(0, len(body), PIECE):
         yield decoder.decode(body[start : start + PIECE])
     yield decoder.decode(b"", final=True)
+
+
+def _errors(body: bytes, codec: str, errors: str) -> str:
+    """The handler of errors that knows the euro signs of a body, where it may have some."""
+    may_have_euros = codec == "gb18030" and len(body) <= LONGEST_WITH_EUROS and b"\x80" in body
+    return EUROS[errors] if may_have_euros else errors
+
+
+def _with_euros(error: UnicodeError) -> tuple[str, int]:
+    if isinstance(error, UnicodeDecodeError) and error.object[error.start] == 0x80:
+        return "€", error.start + 1
+    raise error
+
+
+def _with_euros_and_replaced(error: UnicodeError) -> tuple[str, int]:
+    try:
+        return _with_euros(error)
+    except UnicodeDecodeError as other:
+        return "\ufffd", other.end
+
+
+for _name, _handler in (("euros", _with_euros), ("euros or replaced", _with_euros_and_replaced)):
+    codecs.register_error(_name, _handler)
 
 
 def _damaged(body: bytes, declared: str | None) -> str | None:
@@ -200,7 +228,8 @@ def _damaged(body: bytes, declared: str | None) -> str | None:
     first = BEYOND.search(body)
     start = first.start() if first else 0
     for codec in dict.fromkeys(filter(None, (declared, "utf-8"))):
-        text = HALVES.sub(b"", body[start : start + SAMPLE * WIDEST]).decode(codec, "replace")[:SAMPLE]
+        sample = HALVES.sub(b"", body[start : start + SAMPLE * WIDEST])
+        text = sample.decode(codec, _errors(sample, codec, "replace"))[:SAMPLE]
         beyond = sum(char > "\x7f" for char in text)
         if text.count("\ufffd") <= max(DAMAGE.get(codec, SLIGHT) * beyond, 1 if beyond > 20 else 0):
             return codec
