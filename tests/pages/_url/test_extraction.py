@@ -16,7 +16,8 @@ HTML = """<html lang="en-GB"><title>Pots</title>
 <body><h1> A <b>pot</b></h1><a href="x">X</a><a href="/y">Y</a><a>none</a>
 <div itemscope><i itemprop="price" content="5.00">5</i><meta itemprop="priceCurrency" content="USD"></div>
 <p class="day">Made on 03/05/2026</p><time datetime="2026-03-05T10:00">then</time>
-<aside><h2>Aside</h2></aside></body></html>"""
+<meter value="4.667">many</meter><data value="1.250">one</data>
+<p id="noted">Seen<style>p {}</style> and<script>1</script> told</p><aside><h2>Aside</h2></aside></body></html>"""
 
 
 def values(extract, html=HTML, **options):
@@ -38,6 +39,11 @@ def values(extract, html=HTML, **options):
         ({"css": "time"}, "then", 1),
         ({"css": "time", "type": "date"}, "2026-03-05T10:00:00", 1),
         ({"css": ".day", "type": "date"}, "2026-05-03", 1),
+        ({"css": "meter", "type": "number"}, 4.667, 1),
+        ({"css": "meter", "type": "text"}, "many", 1),
+        ({"css": "data", "type": "price"}, {"amount": 1.25, "currency": None}, 1),
+        ({"css": "#noted"}, "Seen and told", 1),
+        ({"css": "#noted script"}, "1", 1),
         ({"xpath": "count(//a)", "type": "number"}, 3, 1),
         ({"xpath": "//a/@href", "many": True}, ["x", "/y"], 2),
         ({"xpath": "//a = 'X'"}, "true", 1),

@@ -64,6 +64,12 @@ def test_dates_have_the_names_of_many_programs(name):
     assert made(METAS.format("article:modified_time", "2026-11-05"))["metadata"]["published"] is None
 
 
+def test_terms_of_libraries_are_known():
+    """Dublin Core has a title and an abstract in names of its own: https://www.dublincore.org/schemas/"""
+    found = made(METAS.format("DCTERMS.title", "A") + METAS.format("DCTERMS.abstract", "On B"))["metadata"]
+    assert (found["title"], found["description"]) == ("A", "On B")
+
+
 def test_metadata_have_what_only_structured_data_say():
     """Elements meta come first, as the page's own words for it."""
     article = (

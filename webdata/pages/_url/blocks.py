@@ -9,7 +9,7 @@ from lxml.html import HtmlElement
 
 from webdata.pages._url.dropping import drop
 from webdata.pages._url.listings import BLANK
-from webdata.pages._url.weights import BLOCKS, HEADINGS
+from webdata.pages._url.weights import BLOCKS, HEADINGS, PROGRAMS
 
 LISTS = ("ol", "ul")
 BULLETS = ("•", "·", "▪", "◦", "–", "—", "-", "∗", "*")
@@ -201,10 +201,14 @@ def _is_in_a_line(element: HtmlElement) -> bool:
 
 
 def spaced(element: HtmlElement) -> str:
-    """The text of an element in one line, in which blocks and lines are apart."""
+    """The text of an element in one line, in which blocks and lines are apart, without what readers never see."""
     pieces: list[str] = []
-    for event, inner in etree.iterwalk(element, events=("start", "end")):
+    walk = etree.iterwalk(element, events=("start", "end"))
+    for event, inner in walk:
         if not isinstance(inner.tag, str):
+            continue
+        if inner.tag in PROGRAMS and event == "start" and inner is not element:
+            walk.skip_subtree()
             continue
         if inner.tag in BLOCKS or inner.tag == "br":
             pieces.append(" ")

@@ -25,6 +25,10 @@ MOST_CHARACTERS = 2_000_000
 MOST_OBJECTS = 100_000
 """Objects and arrays of JSON-LD that are searched for a type."""
 CURRENCY = re.compile(r"[A-Za-z]{3}")
+MACHINE_READABLE = ("data", "meter")
+"""The elements whose value, if it is a number, has a point before its decimals:
+https://html.spec.whatwg.org/#valid-floating-point-number"""
+MACHINE_NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 PLAIN_MEMBERS = {
     "text": ("@value", "name", "text", "@id"),
     "number": ("@value", "value"),
@@ -193,6 +197,9 @@ def _plain(value: Any, kind: ValueType) -> Any:
     if kind == "url" and tag in ADDRESSES:
         return value.get(ADDRESSES[tag])
     given = value.get(VALUES.get(tag, "content")) if kind != "text" or tag == "meta" else None
+    is_number = kind in ("number", "price") and tag in MACHINE_READABLE
+    if is_number and given is not None and MACHINE_NUMBER.fullmatch(given.strip()):
+        return float(given)
     return spaced(value) if given is None else given
 
 

@@ -16,7 +16,7 @@ from webdata.pages._url.markdown import base_of
 from webdata.pages._url.schema_values import ValueContext, is_filled, is_name, names, shown, url
 from webdata.pages._url.selection import Selection, TooComplexError
 from webdata.pages._url.summary import summary
-from webdata.pages._url.summary_fields import AUTHOR, IMAGE, MODIFIED, PUBLISHED
+from webdata.pages._url.summary_fields import AUTHOR, DESCRIPTION, IMAGE, MODIFIED, PUBLISHED
 from webdata.pages._url.trees import tree
 
 LONGEST_CONTENT = 10_000
@@ -25,10 +25,10 @@ MOST_METAS = 500
 MOST_HEADLINES = 20
 MOST_NAMES = 4
 """Properties of one element `meta`."""
-TITLES = ("og:title", "twitter:title", "dc.title", "title")
+TITLES = ("og:title", "twitter:title", "dc.title", "dcterms.title", "title")
 LANGUAGES = ("content-language", "dc.language", "dcterms.language", "og:locale", "language")
 NAMED = {
-    "description": ("description", "og:description", "twitter:description", "dc.description"),
+    "description": ("description", *DESCRIPTION.metas),
     "author": AUTHOR.metas,
     "published": PUBLISHED.metas,
     "modified": MODIFIED.metas,

@@ -10,7 +10,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from webdata.pages._url.links import address
-from webdata.pages._url.weights import BLOCKS
+from webdata.pages._url.weights import BLOCKS, PROGRAMS
 
 OUTER = etree.XPath("descendant-or-self::*[@itemscope and not(@itemprop)]")
 NAMED = etree.XPath("descendant::*[@id]")
@@ -26,7 +26,6 @@ OVERHEAD = 20
 """Characters of a value beside its own."""
 MOST_REFERRED = 100_000
 """Elements in those that items refer to."""
-UNSEEN = frozenset(["script", "style", "template"])
 ADDRESSES = {
     "a": "href", "area": "href", "audio": "src", "embed": "src", "iframe": "src", "img": "src", "link": "href",
     "object": "data", "source": "src", "track": "src", "video": "src",
@@ -141,7 +140,7 @@ def _beginning(element: HtmlElement) -> str:
     walk = etree.iterwalk(element, events=("start", "end"))
     for event, inner in walk:
         is_start = event == "start"
-        if is_start and inner.tag in UNSEEN and inner is not element:
+        if is_start and inner.tag in PROGRAMS and inner is not element:
             walk.skip_subtree()
             continue
         text = (inner.text if is_start else inner.tail if inner is not element else None) or ""

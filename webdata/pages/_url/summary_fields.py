@@ -45,7 +45,15 @@ class SummaryField:
 
 TITLE = ("og:title", "twitter:title")
 DESCRIPTION = SummaryField(
-    ("description", "abstract"), ("og:description", "twitter:description", "description", "dc.description")
+    ("description", "abstract"),
+    (
+        "og:description",
+        "twitter:description",
+        "description",
+        "dc.description",
+        "dcterms.description",
+        "dcterms.abstract",
+    ),
 )
 IMAGE = SummaryField(
     ("image", "thumbnailUrl"),

@@ -14,6 +14,8 @@ BLOCKS = frozenset([
     "li", "main", "nav", "ol", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th",
     "thead", "tr", "ul", "caption",
 ])  # fmt: skip
+PROGRAMS = frozenset(["script", "style", "template"])
+"""Elements whose texts readers never see."""
 PROSE = 60
 """Characters outside links from which a block counts as prose, not as a label; a wide character counts for more."""
 WIDE = 2.5
