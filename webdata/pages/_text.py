@@ -174,7 +174,9 @@ _MARKS = [
     for mark in sorted([*CURRENCIES, *CODES], key=len, reverse=True)
 ]
 _CODE = "|".join(CODES)
-_MARK = f"(?:{_CODE}){_SPACE}[$¥£€]|{'|'.join(_MARKS)}"
+_FIRST = "".join(map(re.escape, sorted({mark[0] for mark in (*CURRENCIES, *CODES)})))
+"""The characters by one of which a mark begins: most places of a text are none of a mark."""
+_MARK = f"(?=[{_FIRST}])(?:(?:{_CODE}){_SPACE}[$¥£€]|{'|'.join(_MARKS)})"
 _PRICE = re.compile(
     rf"(?<![^\W\d_])(?P<before>{_MARK}):?{_SPACE}(?P<left>{_SUM})"
     rf"(?:(?P<times>[KkMm]|{_SPACE}(?i:{_TIMES}))(?!\w)|{_SPACE}(?P<code>{_CODE})(?!{_SPACE}\w))?"

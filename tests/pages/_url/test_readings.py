@@ -51,6 +51,7 @@ def test_cents_may_stand_apart(text, amount, currency):
         ("model 26 - 50 €", {"amount": 50.0, "currency": "EUR"}), ("60 - 50 €", {"amount": 50.0, "currency": "EUR"}),
         ("99¢", {"amount": 0.99, "currency": "USD"}), ("99p", {"amount": 0.99, "currency": "GBP"}),
         ("140,00 pln", {"amount": 140.0, "currency": "PLN"}), ("Chf 12", {"amount": 12.0, "currency": "CHF"}),
+        ("1,5 Mio. €", {"amount": 1.5e6, "currency": "EUR"}), ("2 bn USD", {"amount": 2e9, "currency": "USD"}),
         ("try 9.99 €", {"amount": 9.99, "currency": "EUR"}), ("15.08.2017", None),
     ],
 )  # fmt: skip

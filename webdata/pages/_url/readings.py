@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from webdata.pages._text import CODES, Price, clean, currency_code, decimal, price_in
+from webdata.pages._text import CODES, CURRENCIES, Price, clean, currency_code, decimal, price_in
 from webdata.pages._text import number as first_number
 from webdata.resources.terms.extraction import ReadPrice
 
@@ -101,6 +101,8 @@ def price(text: str | float, currency: str | None = None) -> ReadPrice | None:
     if priced := price_in(line, currency) or _price_of_code(line):
         return {"amount": _lowest(line, priced), "currency": priced.currency or currency}
     amount = first_number(line)
+    mark = line.rpartition(" ")[2]  # behind a word for a number: `1.5 Mio. €`
+    currency = currency or (currency_code(mark) if mark in CODES else CURRENCIES.get(mark))
     return None if amount is None else {"amount": amount, "currency": currency}
 
 
