@@ -41,6 +41,7 @@ def test_common_faults_are_mended(block):
         ('{"a": "x\ty\nz"}', [{"a": "x\ty\nz"}]),
         ('{"a": "it\\\'s \\d"}', [{"a": "it's d"}]),
         ('{"a": "<!-- b --> ]]>",}', [{"a": "<!-- b --> ]]>"}]),
+        ('{"a": "it\\x27s \\x"}', [{"a": "it's x"}]),
         ('{"a": NaN, "b": -Infinity}', [{"a": None, "b": None}]),
         ('{"a": "\\ud800"}', [{"a": "?"}]),
         ("", []),

@@ -144,6 +144,9 @@ def test_a_field_is_of_the_first_source_that_has_it():
         ([], OPEN_GRAPH.format("product"), "product"),
         ([], OPEN_GRAPH.format("website"), None),
         ([{"@type": "SearchResultsPage"}], "", None),
+        ([{"@type": "Bakery", "name": "Oven", "address": "Graz"}], "", "organization"),
+        ([{"@type": "TravelAgency", "name": "Away", "address": "Graz"}], "", "organization"),
+        ([{"@type": "Service", "name": "Help", "address": "Graz"}], "", None),
         ([{"@type": 5}, "text", [], {"@type": ["Recipe"]}], "", None),
     ],
 )

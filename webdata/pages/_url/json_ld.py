@@ -29,7 +29,7 @@ WRAPPERS = re.compile(rf"({STRING})|<!--(?:[^<{{\[-]|-(?!->))*+-->|<!\[CDATA\[|\
 """What hides scripts from old browsers, or from XML, and comments of HTML."""
 COMMENT = re.compile(rf"({STRING})|/\*(?s:.*?)\*/|(?://|#)[^\n]*+")
 TRAILING = re.compile(rf"({STRING})|,(?=\s*+(?:[\]}},]|\Z))")
-ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|(.)|\Z)', re.DOTALL)
+ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.)|\Z)', re.DOTALL)
 NAMESPACE = re.compile(r"^.*[/#:](?=.)")
 BETWEEN = re.compile(r"[\s,;]*+")
 
@@ -86,7 +86,7 @@ def _mended(text: str) -> list[Any]:
         return _roots(text)
     if '"' not in text and "&quot;" in text:
         text = unescape(text)
-    text = ESCAPE.sub(lambda found: found[0] if found[1] else (found[2] or ""), text)
+    text = ESCAPE.sub(_escape, text)
     end = text.rfind("*/") + 2
     text = COMMENT.sub(_string, text[:end]) + text[end:] if end > 1 else text
     text = TRAILING.sub(_string, COMMENT.sub(_string, text) if "/*" not in text else text)
@@ -94,6 +94,11 @@ def _mended(text: str) -> list[Any]:
         return _roots(text)
     except RecursionError:
         raise ValueError("the block is nested too deep") from None
+
+
+def _escape(found: re.Match[str]) -> str:
+    """An escape of JSON as it is, one of scripts as JSON has it, another character without the escape."""
+    return found[0] if found[1] else f"\\u00{found[2]}" if found[2] else found[3] or ""
 
 
 def _string(found: re.Match[str]) -> str:

@@ -21,15 +21,24 @@ KINDS = {
     "recipe": frozenset(["Recipe"]),
     "faq": frozenset(["FAQPage", "QAPage"]),
     "listing": frozenset(["ItemList", "CollectionPage", "SearchResultsPage", "OfferCatalog", "ProductCollection"]),
-    "organization": frozenset(["Corporation", "NGO", "CollegeOrUniversity", "School", "Restaurant", "Hotel"]),
+    "organization": frozenset([
+        "Airline", "Attorney", "AutoDealer", "AutoRepair", "Bakery", "BarOrPub", "BedAndBreakfast", "Brewery",
+        "CafeOrCoffeeShop", "Campground", "CollegeOrUniversity", "Corporation", "DaySpa", "Dentist", "Electrician",
+        "FoodEstablishment", "GovernmentOffice", "Hospital", "Hostel", "Hotel", "Library", "Locksmith", "MedicalClinic",
+        "Motel", "MusicGroup", "NGO", "Notary", "Pharmacy", "Physician", "Plumber", "RealEstateAgent", "Resort",
+        "SportsTeam", "Winery",
+    ]),
     "breadcrumb": frozenset(["BreadcrumbList"]),
-}
+}  # fmt: skip
 """The types of each kind; further ones by their ends."""
 ENDS = {
     "event": ("Event", "Festival"),
     "article": ("Article", "BlogPosting", "ForumPosting", "MediaPosting", "Report"),
-    "organization": ("Organization", "Business", "Store", "ProfessionalService", "FinancialService"),
-}
+    "organization": (
+        "Agency", "Business", "Club", "FinancialService", "Organization", "ProfessionalService", "Restaurant", "Salon",
+        "School", "Store",
+    ),
+}  # fmt: skip
 GRAPH_KINDS = {"article": "article", "product": "product", "og:product": "product", "product.item": "product"}
 FEW_PRODUCTS = 4
 """Products beside each other of which a page is a list."""
