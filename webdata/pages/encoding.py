@@ -219,8 +219,8 @@ def _with_euros_and_replaced(error: UnicodeError) -> tuple[str, int]:
         return "\ufffd", other.end
 
 
-for _name, _handler in (("euros", _with_euros), ("euros or replaced", _with_euros_and_replaced)):
-    codecs.register_error(_name, _handler)
+codecs.register_error(EUROS["strict"], _with_euros)
+codecs.register_error(EUROS["replace"], _with_euros_and_replaced)
 
 
 def _damaged(body: bytes, declared: str | None) -> str | None:

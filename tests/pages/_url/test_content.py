@@ -90,6 +90,16 @@ def test_an_article_of_several_on_a_page_is_the_first_headline_s(read):
     assert "Story 8" in read(html)
 
 
+def test_an_article_with_the_lead_alone_is_not_all_that_a_page_is_about(read):
+    """Where most of the prose stands in one place outside of it, that is the text, which the lead begins."""
+    text = read(
+        "<title>T</title><meta property=og:type content=article><body><article><h1>The bridge</h1>"
+        f"<p>{LEAD * 7}</p></article><div>{''.join(f'<p>{LEAD} On day {n}.</p>' for n in range(60))}</div>",
+        content="main",
+    )
+    assert "On day 59" in text
+
+
 def test_what_stands_with_the_headline_of_a_main_part_is_its_beginning(read):
     """In the part that a page marks as its main one, the prose beside the headline is no teaser, however long."""
     text = read(

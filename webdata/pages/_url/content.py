@@ -13,6 +13,7 @@ from webdata.pages._url.cleaning import (
     remove_chrome,
     remove_unrendered,
     show_paid,
+    text_of,
 )
 from webdata.pages._url.dropping import Removal, Removals
 from webdata.pages._url.ends import hosts, trimmed
@@ -86,14 +87,7 @@ def readable(root: HtmlElement, objects: Sequence[Any], text: str, url: str, bas
     products = products_of(body) if kind is PageKind.OTHER else None
     if extent == "main":
         remove_beside(body, kind, removals)
-    is_narrow = extent == "main" or kind is PageKind.ARTICLE
-    of_kind = {
-        PageKind.ARTICLE: _is_main_part,
-        PageKind.PRODUCT: _is_headed_main_part,
-        PageKind.THREAD: _is_thread,
-    }
-    is_enough = of_kind.get(kind, _is_whole_text)
-    part = _narrowed(body, is_enough if is_narrow else _is_all, kind, products, removals, extent == "main")
+    part = _narrowed(body, extent, kind, products, removals)
     if extent == "main" and kind in MOSTLY_FACTS:
         weights = removals.weights(part)
         around = [
@@ -107,19 +101,14 @@ def readable(root: HtmlElement, objects: Sequence[Any], text: str, url: str, bas
 
 
 def _narrowed(
-    body: HtmlElement,
-    is_enough: IsEnough,
-    kind: PageKind,
-    products: HtmlElement | None,
-    removals: Removals,
-    is_main: bool,
+    body: HtmlElement, extent: Extent, kind: PageKind, products: HtmlElement | None, removals: Removals
 ) -> HtmlElement:
     """The smallest part with enough of the page, with its headline, lead, products and notes; else all of it."""
     weights = removals.weights(body)
     if weights.total < ARTICLE or kind is PageKind.LISTING:
         return body
-    notes = _around_notes(weights)
-    part = _own_article(weights) if is_main and kind is PageKind.ARTICLE else body
+    is_enough, notes = _is_enough(extent, kind), _around_notes(weights)
+    part = _own_article(weights) if extent == "main" and kind is PageKind.ARTICLE else body
     mains = {element for element in weights.headed if element.tag == "main"}
     around = {outer for main in mains for outer in main.iterancestors()}
     while (inner := _inner(part, weights, is_enough)) is not None:
@@ -139,13 +128,31 @@ def _narrowed(
     return part
 
 
+def _is_enough(extent: Extent, kind: PageKind) -> IsEnough:
+    """How a part is known that has enough of a page of a kind."""
+    if extent == "page" and kind is not PageKind.ARTICLE:
+        return _is_all
+    of_kind = {
+        PageKind.ARTICLE: _is_main_part,
+        PageKind.PRODUCT: _is_headed_main_part,
+        PageKind.THREAD: _is_thread,
+    }
+    return of_kind.get(kind, _is_whole_text)
+
+
 def _own_article(weights: Weights) -> HtmlElement:
-    """The innermost `article` with the first headline of a page, if it has much prose; else all of the page."""
-    headline = next(
-        (element for element in weights.elements if element.tag == "h1" and element in weights.headed), None
-    )
-    around = () if headline is None else headline.iterancestors("article")
-    return next((element for element in around if weights.prose[element] >= ARTICLE), weights.elements[0])
+    """The innermost `article` with the first headline of a page, if it has much prose; else all of the page.
+
+    Where most prose stands in one place outside of articles, the headline's has no more than its lead.
+    """
+    whole, text = weights.elements[0], text_of(weights)
+    headline = next((e for e in weights.elements if e.tag == "h1" and e in weights.headed), None)
+    if headline is None or (
+        text is not None and text.tag != "article" and next(text.iterancestors("article"), None) is None
+    ):
+        return whole
+    around = headline.iterancestors("article")
+    return next((element for element in around if weights.prose[element] >= ARTICLE), whole)
 
 
 def _price(body: HtmlElement, part: HtmlElement, kind: PageKind, weights: Weights) -> list[HtmlElement]:

@@ -83,9 +83,8 @@ COMMENT_NAMES = frozenset([
 ])  # fmt: skip
 ARTICLE_NAMES = CHROME_NAMES | COMMENT_NAMES | frozenset([
     "ad", "ads", "adv", "adverts", "anzeige", "werbung", "teads", "teaser", "teasers", "follow", "addthis",
-    "sharedaddy", "respond", "overlay", "lightbox", "tooltip", "dropdown", "toolbar", "widget",
-    "widgets", "tags", "taglist", "copyright", "impressum",
-    "search", "searchform", "searchbox", "noprint", "relatedposts", "addtoany",
+    "sharedaddy", "respond", "overlay", "lightbox", "tooltip", "dropdown", "toolbar", "widget", "widgets", "tags",
+    "taglist", "copyright", "impressum", "search", "searchform", "searchbox", "noprint", "relatedposts", "addtoany",
 ])  # fmt: skip
 """The same of parts that are chrome anywhere on the page of an article, whose prose stands in parts of its own."""
 WORD = re.compile(r"[-_:]+")
