@@ -1,18 +1,27 @@
-"""Writes what derives from the engines and resources, tables of the documentation and `schemas/`: `make docs`."""
+"""Writes what derives from engines, resources and routes, tables of the documentation and `schemas/`: `make docs`."""
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.request import urlopen
 
 from scripts.record_schemas import texts
+from scripts.serving import served
 from webdata.crawling.engine import EngineSpider
 from webdata.crawling.upstream import UpstreamSpider
 from webdata.crawling.warm_crawlers import known_spiders, load_spiders
+from webdata.faces.api.docs_page import MAIN, OF_DOORS
 from webdata.resources import Resource
 
 ROOT = Path(__file__).parents[1]
 TABLE = re.compile(r"(<!-- make docs: (\w+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
 """A table between its markers."""
+
+METHODS = ("get", "post", "put", "patch", "delete")
+"""Keys of a path in OpenAPI that are methods."""
 
 Engines = dict[Resource, list[type[EngineSpider]]]
 
@@ -92,6 +101,26 @@ def upstreams(_found: Engines) -> str:
     return _table(("kind", "endpoint", "parameters"), rows)
 
 
+def routes(_found: Engines) -> str:
+    """Every route that a service describes of itself."""
+    with TemporaryDirectory() as folder, served(Path(folder), WEBDATA_TLS="off") as url:
+        documents = [_fetched(f"{url}{topic.document}") for topic in (MAIN, OF_DOORS)]
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for path, operations in (entry for document in documents for entry in sorted(document["paths"].items())):
+        for method in filter(operations.get, METHODS):
+            operation = operations[method]
+            groups.setdefault((path, operation["summary"], operation["tags"][0]), []).append(method.upper())
+    rows = [
+        (f"`{', '.join(sorted(methods))} {path}`", summary, group) for (path, summary, group), methods in groups.items()
+    ]
+    return _table(("route", "content", "group"), rows)
+
+
+def _fetched(url: str) -> Any:
+    with urlopen(url) as response:  # noqa: S310  # of the service that was started
+        return json.load(response)
+
+
 def _batch(resource: Resource, spider: type[EngineSpider]) -> str:
     return " ".join(["scrapy crawl", *spider.batch_arguments(resource)])
 
@@ -108,6 +137,7 @@ def _text(path: Path) -> str:
 TABLES: dict[str, Callable[[Engines], str]] = {
     "endpoints": endpoints,
     "parameters": parameters,
+    "routes": routes,
     "upstreams": upstreams,
 }
 

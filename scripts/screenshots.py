@@ -4,14 +4,9 @@ It serves from the sandbox, in a temporary folder, fills the log with invented c
 """
 
 import asyncio
-import itertools
 import math
-import os
 import re
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
@@ -22,6 +17,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 from ulid import ULID
 
+from scripts.serving import served
 from webdata.config.chromium import find_chromium
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT
 from webdata.stores.calls.model import LoggedCall
@@ -46,7 +42,8 @@ TERMS = ("coffee", "harbours", "lighthouses", "tea houses", "libraries", "bridge
 def main() -> None:
     """Write `playground.png` and `overview.png`."""
     IMAGES.mkdir(exist_ok=True)
-    with TemporaryDirectory() as folder, _service(Path(folder)) as (url, keys):
+    with TemporaryDirectory() as folder, served(Path(folder)) as url:
+        keys = (Path(folder) / "first-keys.txt").read_text(encoding="utf-8")
         _log(Path(folder))
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
@@ -62,30 +59,6 @@ def _look(tab: Page, url: str) -> None:
     _save(tab, "playground")
     tab.goto(f"{url}/dashboard?days=7&by=engine")
     _save(tab, "overview")
-
-
-@contextmanager
-def _service(folder: Path) -> Iterator[tuple[str, str]]:
-    """The address of a service, and the text with its first keys."""
-    environ = {
-        **os.environ,
-        "WEBDATA_DATABASE": f"sqlite:///{folder}/webdata.sqlite3",
-        "WEBDATA_SANDBOX": "always",
-        "WEBDATA_TLS_FOLDER": str(folder),
-        "WEBDATA_HTTP_PORT": "off",
-        "PYTHONUNBUFFERED": "1",
-    }
-    command = [WEBDATA, "serve", "--port", "0"]
-    log = subprocess.DEVNULL
-    with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=log, text=True) as process:
-        assert process.stdout
-        try:
-            lines = list(itertools.takewhile(lambda line: not line.startswith("try: "), process.stdout))
-            found = re.search(r"answers on (\S+)", "".join(lines))
-            assert found, "the service does not start"
-            yield found[1], (folder / "first-keys.txt").read_text(encoding="utf-8")
-        finally:
-            process.terminate()
 
 
 def _log(folder: Path) -> None:

@@ -41,10 +41,10 @@ def test_every_folder_is_documented():
     assert folders <= set(re.findall(r"`(\w+)`", floors))
 
 
-def test_the_tables_of_endpoints_are_up_to_date():
-    """The tables that derive from the engines and resources are those that `make docs` writes."""
+def test_the_tables_of_endpoints_are_up_to_date(starts):
+    """The tables that derive from the engines, the resources and the routes are those that `make docs` writes."""
     pages = docs.pages()
-    assert {path.name for path in pages} == {"README.md", "api.md", "upstreams.md"}
+    assert {path.name for path in pages} == {"README.md", "api.md", "routes.md", "upstreams.md"}
     stale = [path.name for path, text in pages.items() if path.read_text(encoding="utf-8") != text]
     assert not stale, f"run make docs: it writes the tables of {', '.join(stale)} anew"
 
