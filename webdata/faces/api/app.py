@@ -1,4 +1,4 @@
-"""The `/v1` service: every route is declared here, on one Klein app."""
+"""The `/v1` service: every route is registered here, on one Klein app."""
 
 import asyncio
 import contextlib

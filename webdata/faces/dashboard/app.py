@@ -1,4 +1,4 @@
-"""The dashboard: every route is declared here, on one Klein app, and every request is checked here.
+"""The dashboard: every route is registered here, on one Klein app, and every request is checked here.
 
 A page module is a class of Pages; see `webdata.faces.dashboard.keys`.
 """
