@@ -6,7 +6,6 @@ It serves from the sandbox, in a temporary folder, fills the log with invented c
 import asyncio
 import math
 import re
-import sys
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
@@ -24,7 +23,6 @@ from webdata.stores.calls.model import LoggedCall
 from webdata.stores.sql_stores import SqlStores
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
-WEBDATA = Path(sys.executable).with_name("webdata")
 WIDTH, HEIGHT, COLOURS = 1280, 900, 256
 """Pixels, and the colours of a picture, which keep it below 100 KB."""
 DAYS, HOURLY, CREDITS, SEED = 7, 9, 40_000, 7

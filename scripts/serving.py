@@ -25,12 +25,12 @@ def served(folder: Path, **settings: str) -> Iterator[str]:
         **settings,
     }
     command, log = [WEBDATA, "serve", "--port", "0"], subprocess.DEVNULL
-    with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=log, text=True) as process:
+    with subprocess.Popen(command, cwd=folder, env=environ, stdout=subprocess.PIPE, stderr=log, text=True) as process:
         assert process.stdout
         try:
             lines = list(itertools.takewhile(lambda line: not line.startswith("try: "), process.stdout))
             found = re.search(r"answers on (\S+)", "".join(lines))
-            assert found, "the service does not start"
+            assert found, "the service does not start: webdata serve says why"
             yield found[1]
         finally:
             process.terminate()

@@ -147,9 +147,8 @@ def _own_article(weights: Weights) -> HtmlElement:
     """
     whole, text = weights.elements[0], text_of(weights)
     headline = next((e for e in weights.elements if e.tag == "h1" and e in weights.headed), None)
-    if headline is None or (
-        text is not None and text.tag != "article" and next(text.iterancestors("article"), None) is None
-    ):
+    is_outside = text is not None and all(one.tag != "article" for one in (text, *text.iterancestors()))
+    if headline is None or is_outside:
         return whole
     around = headline.iterancestors("article")
     return next((element for element in around if weights.prose[element] >= ARTICLE), whole)
